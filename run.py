@@ -60,12 +60,12 @@ CHROMIUM_NAMES = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 )
 NO_CHROMIUM = (
-    "This needs Chromium, and none was found: install it (on Debian: apt-get install chromium), "
-    "or give its path in the variable CHROMIUM. `python3 run.py test quick` runs without it."
+    "The tests need Chromium, and there is none. Install it (on Debian: apt-get install chromium), or give "
+    "its path in the variable CHROMIUM. `python3 run.py test quick` runs without it."
 )
 NO_ENGINES = (
-    "The tests of engines need the server of Postgres, and Java for Spark: install both "
-    "(on Debian: apt-get install postgresql default-jre-headless)."
+    "The tests of engines need the Postgres server, and Java for Spark. Install both (on Debian: apt-get "
+    "install postgresql default-jre-headless)."
 )
 WORKERS = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
 """Two processes share the tests by files, in the order that tests/conftest.py gives them."""
@@ -165,10 +165,10 @@ def ensure_environment(environment: Path, *, groups: set[str]) -> Path:
     wanted = digest([CONSTRAINTS, PYPROJECT])
     if not works(python):
         if importlib.util.find_spec("venv") is None or importlib.util.find_spec("ensurepip") is None:
-            sys.exit("This Python cannot make virtual environments: on Debian, apt-get install python3-venv.")
-        say(f"Making {environment.name} …")
+            sys.exit("This Python cannot create virtual environments. On Debian: apt-get install python3-venv.")
+        say(f"Creating {environment.name} …")
         if run([sys.executable, "-m", "venv", "--clear", environment]) != 0:
-            sys.exit(f"The virtual environment {environment} could not be made; the reason is above.")
+            sys.exit(f"The virtual environment {environment} could not be created; the reason is above.")
     made_from, installed = read_stamp(stamp)
     if made_from == wanted and groups <= installed:
         return python
@@ -345,7 +345,9 @@ def start(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="run.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--port", type=int, default=8501, help="another one is used if it is taken (default: 8501)")
+    parser.add_argument(
+        "--port", type=int, default=8501, help="another port is used if this one is taken (default: 8501)"
+    )
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     options = parser.parse_args(arguments)
     python = ensure_environment(HERE / ".venv", groups=set())
@@ -359,7 +361,10 @@ def start(arguments: list[str]) -> int:
             return 1
         say(f"dpscope is at {address} (Ctrl-C ends it)")
         say(f"The ledger of releases is in {ledger_folder()}.")
-        say("The browser that first opens this address may spend from it: the code in the address works once.")
+        say(
+            "The browser that first opens this address becomes the data owner's and can spend the budget. The "
+            "code in the address works once."
+        )
         with opened_in_browser(address) if not options.no_browser and has_screen() else nullcontext():
             return process.wait()
     except KeyboardInterrupt:
@@ -388,7 +393,7 @@ def run_tests(pytest: Sequence[str | Path], variables: Mapping[str, str]) -> int
     failed = list(json.loads(LAST_FAILED.read_text(encoding="utf-8"))) if code == 1 and LAST_FAILED.is_file() else []
     if not 0 < len(failed) <= FEW or not all(name.startswith(BROWSER_TESTS) for name in failed):
         return code
-    say(f"== failed beside other tests, and tried once more alone: {', '.join(failed)}")
+    say(f"== failed together with other tests, now run once more alone: {', '.join(failed)}")
     return run([pytest[0], "-m", "pytest", *failed], variables)
 
 

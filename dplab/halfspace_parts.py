@@ -186,7 +186,7 @@ def with_unmet_conditions(bound: Bound, *, margin: float, with_margin: int, with
     """
     broken = []
     if not with_margin:
-        broken.append(Assumption(text=f"directions of margin {margin:g} are drawn (there is none)", met=False))
+        broken.append(Assumption(text=f"the sampled directions must have margin {margin:g} (none has)", met=False))
     if without_direction:
         broken.append(Assumption(text=f"every row has a direction ({without_direction:,} have none)", met=False))
     return dataclasses.replace(bound, assumptions=(*bound.assumptions, *broken))

@@ -104,11 +104,11 @@ class ErrorReport:
         return float(low), float(high)
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per trial: trial, refused, worst and typical error as shares of n (NaN where refused)."""
+        """Return one row per trial: trial, refused, worst and mean error as shares of n (NaN where refused)."""
         import pandas as pd
 
         trials = np.arange(self.trials)
-        return pd.DataFrame({"trial": trials, "refused": self.refused, "worst": self.worst, "typical": self.typical})
+        return pd.DataFrame({"trial": trials, "refused": self.refused, "worst": self.worst, "mean_error": self.typical})
 
     def queries_frame(self) -> pd.DataFrame:
         """Return one row per query of the batch: index, description, truth, and quantiles of released minus true."""

@@ -64,7 +64,7 @@ class Recipe:
         n = dataset.n
         if self.neighbours is Neighbours.ADD_REMOVE_ONE:
             if self.nominal is None:
-                raise ParameterError("Where rows are added or removed, a public n must be named.")
+                raise ParameterError("If rows are added or removed, a public n must be given.")
             n = self.nominal
         return self.problem_for_n(n)
 

@@ -67,7 +67,7 @@ class Sweep:
         return tuple(key for key, leads in zip(self.keys, best, strict=True) if leads)
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per mechanism and epsilon: quantiles of worst and typical error, and the guaranteed error."""
+        """Return one row per mechanism and epsilon: quantiles of worst and mean error, and the guaranteed error."""
         import pandas as pd
 
         shape = len(self.keys), len(self.epsilons)
@@ -76,7 +76,7 @@ class Sweep:
             "mechanism": np.array(self.keys, dtype=object)[rows],
             "epsilon": self.epsilons[columns],
         }
-        for kind, errors in (("worst", self.worst), ("typical", self.typical)):
+        for kind, errors in (("worst", self.worst), ("mean_error", self.typical)):
             named |= {
                 f"{kind}_{level}": errors[rows, columns, place] for place, level in enumerate(("5%", "50%", "95%"))
             }

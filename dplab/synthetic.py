@@ -18,7 +18,7 @@ def clean_counts(counts: Floats, *, total: int) -> Integers:
     Least-squares projection onto {c >= 0, sum c = total} (Held, Wolfe and Crowder 1974), then largest remainders.
     """
     if not np.isfinite(counts).all():
-        raise ParameterError("A refused release has no counts to clean.")
+        raise ParameterError("A release without an answer has no counts.")
     descending = -np.sort(-counts, axis=1)
     excess = (np.cumsum(descending, axis=1) - total) / np.arange(1, counts.shape[1] + 1)
     positive = (descending > excess).sum(axis=1)

@@ -45,17 +45,17 @@ from dprelease.verification import (
 
 RULES = {
     BudgetMeasure.SUMS: "sums of epsilon and of delta over all entries (sequential composition)",
-    BudgetMeasure.RHO: "sums of rho and of delta over all entries, within a budget fixed in advance (approximate "
-    "zero-concentrated privacy; Whitehouse, Ramdas, Rogers and Wu 2023)",
+    BudgetMeasure.RHO: "sums of rho and of delta over all entries, within a budget that was fixed in advance "
+    "(approximate zero-concentrated differential privacy; Whitehouse, Ramdas, Rogers and Wu 2023)",
 }
 SCOPE = "within this ledger only"
 PROVED = "tests/dpcore/mechanisms/test_contract.py"
 DPSCOPE = "0.1.0"
 """Version of this program, as in pyproject.toml."""
 PACKAGES = ("numpy", "opendp")
-WITHHELD = {"net-walk": "A walk over databases is approximate: nothing is proved of what it draws."}
+WITHHELD = {"net-walk": "A random walk over databases samples only approximately, and no privacy guarantee is proved."}
 """Entries of the catalogue that are never released, with the reason."""
-UNPUBLISHED = "unpublished when drawn"
+UNPUBLISHED = "unpublished when sampled"
 """Rule by which stored releases count as charged previews: a later publication does not change a certificate."""
 
 
@@ -65,7 +65,7 @@ def unreleasable(request: Request) -> str:
         return sentence
     for place, part in enumerate(request.parts, 1):
         if sentence := _part_refusal(part):
-            return f"Question {place}: {sentence}" if len(request.parts) > 1 else sentence
+            return f"Statistic {place}: {sentence}" if len(request.parts) > 1 else sentence
     return ""
 
 
@@ -118,11 +118,14 @@ def _part_refusal(question: RequestPart) -> str:
     if question.entry_key in WITHHELD:
         return WITHHELD[question.entry_key]
     if isinstance(question.mechanism, Interactive) and question.mechanism.adaptive:
-        return "A conversation is not released: have the sweeping analyst ask, whose list is fixed in advance."
+        return (
+            "A conversation with adaptive queries cannot be released. Choose the sweeping analyst, whose "
+            "queries are fixed in advance."
+        )
     if isinstance(question.reading, Capped):  # with a cap one more row may replace another, beyond a row's guarantee
-        return "A person's rows are capped by the registration of the data: ask for the columns alone."
+        return "The registration of the data sets the maximum rows per person. Request the columns without a cap."
     if question.bounds_from_data:
-        return "Bounds or labels were read off the data, which no guarantee covers: declare them."
+        return "Bounds or labels were read off the data, and no guarantee covers that. Declare them."
     try:
         guarantee = question.mechanism.guarantee(question.problem)
         question.mechanism.check_size(question.problem)
@@ -132,7 +135,9 @@ def _part_refusal(question: RequestPart) -> str:
     if not guarantee.releasable:
         return guarantee.why_not
     if guarantee.gamma:
-        return "Random differential privacy composes only for releases fixed in advance, so it is not released."
+        return (
+            "Random differential privacy composes only for releases that are fixed in advance. It cannot be released."
+        )
     return ""
 
 
@@ -273,14 +278,14 @@ def verify(certified: bytes | Mapping[str, Any], files: Mapping[str, bytes]) -> 
     try:
         document = parse_document(certified, what="certificate") if isinstance(certified, bytes) else dict(certified)
         if isinstance(certified, bytes) and canonical(document) != certified:
-            return ["The certificate is not in canonical form: it was written or changed by another program."]
+            return ["The certificate is not in canonical form: another program wrote or changed it."]
         for check in (frame_faults, _content_faults, _table_faults):
             if wrong := list(check(document, files)):  # the next ones build on it
                 return [printable(each) for each in wrong]
     except ParameterError as error:
         return [printable(str(error))]
     except Exception:  # a forged request may fail anywhere: no program wrote such a certificate
-        return ["The certificate lacks what its format asks for."]
+        return ["The certificate lacks fields that its format requires."]
     return []
 
 
@@ -303,11 +308,11 @@ def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Ite
         yield sentence
         return
     if (request.neighbours, request.n) != (registration.neighbours, registration.public_n):
-        yield "The request is about another relation or n than the registration."
+        yield "The request and the registration have different neighbouring relations or n."
     if body["version"] > sum(line["kind"] == VERSION for line in lines[: last["about"]]):
-        yield "The rows' version was registered after the draw, or never."
+        yield "The version of the rows was registered after the release, or never."
     if body["at"] < data["registered"]:
-        yield "The release was drawn before the data were registered."
+        yield "The release was made before the data were registered."
     before = Spent(
         budget=budget,
         spent=account.charged,
@@ -336,7 +341,7 @@ def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Ite
         rooms = (Fraction(1), ROOM)
         due, upper = (price_of(request, rows_a_person=rows, measure=BudgetMeasure.RHO, room=room) for room in rooms)
         if not budget_implies_claim(budget, body["guarantee"]["whole_data_set"]["private"]):
-            yield "The budget is not as private as is said."
+            yield "The budget does not guarantee the claimed ε and δ."
     if not due.within(charged):
         yield "Less was charged than is claimed."
     elif not charged.within(with_rounding(upper) if budget.measure is BudgetMeasure.RHO else upper):
@@ -393,12 +398,12 @@ def faults_against_ledger(certified: bytes | Mapping[str, Any], lines: list[dict
         sealed = digest({name: value for name, value in document.items() if name != "digest"}) == document["digest"]
         its_own = chain[-1]["details"] == details_of(body, salt=document["ledger"]["salt"])
     except Exception:  # a forged document may fail anywhere
-        return ["The certificate lacks what its format asks for."]
+        return ["The certificate lacks fields that its format requires."]
     if not (sealed and its_own):
-        return ["The certificate's digests are not those of what it says: it was changed."]
+        return ["The certificate's digests do not match its contents: it was changed."]
     for place, (theirs, ours) in enumerate(zip(chain, lines, strict=False), 1):
         if theirs != ours:
-            return [f"The ledger and the certificate differ from line {place} on: one of them is not genuine."]
+            return [f"The ledger and the certificate differ from line {place} on. One of them is not genuine."]
     if len(lines) < entries:
-        return [f"The ledger ends at line {len(lines)}, and line {entries} was certified: it is an old copy."]
+        return [f"The ledger ends at line {len(lines)}, but line {entries} was certified. The ledger is an old copy."]
     return []

@@ -51,7 +51,9 @@ from dprelease.requests.file_checks import check_file_sizes
 from dprelease.requests.parts import Request
 from dprelease.verification import unverifiable
 
-FORMAT_HELP = "how the file is read, as in “decimal=, date_order=day missing=-99 separator=; encoding=cp1252 skip=2”"
+FORMAT_HELP = (
+    "format of the file, for example “decimal=, date_order=day missing=-99 separator=; encoding=cp1252 skip=2”"
+)
 
 
 def default_folder() -> Path:
@@ -73,41 +75,43 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--ledger", type=Path, default=default_folder(), help="its folder (default: %(default)s)")
-    shared.add_argument("--dataset", default="", help="which data set, where the ledger holds several")
-    shared.add_argument("--by", default=_user(), help="who does this (default: %(default)s)")
+    shared.add_argument("--dataset", default="", help="data set, if the ledger holds several")
+    shared.add_argument("--by", default=_user(), help="name of the user (default: %(default)s)")
     shared.add_argument("--role", type=Role, choices=list(Role), default=Role.STEWARD)
     rows = argparse.ArgumentParser(add_help=False)
     rows.add_argument("data", type=Path, help="CSV or Parquet")
     rows.add_argument("--header", choices=["yes", "no"], help="whether the first row holds names")
     rows.add_argument("--format", default="", help=FORMAT_HELP)
     amounts = argparse.ArgumentParser(add_help=False)
-    amounts.add_argument("--epsilon", type=float, required=True, help="the most that all releases may cost together")
+    amounts.add_argument("--epsilon", type=float, required=True, help="maximum total cost of all releases")
     amounts.add_argument("--delta", type=float, default=0.0)
 
-    each = commands.add_parser("release", parents=[shared], help="charge, draw and store one release")
+    each = commands.add_parser("release", parents=[shared], help="charge, sample and store one release")
     each.add_argument(
-        "request", type=Path, help="a plan or a request: JSON; dprelease/plan and dprelease/requests show some"
+        "request", type=Path, help="a plan or a request (JSON; see dprelease/plan and dprelease/requests for examples)"
     )
-    each.add_argument("data", type=Path, nargs="?", help="CSV or Parquet; without it, only a rehearsal")
+    each.add_argument("data", type=Path, nargs="?", help="CSV or Parquet; without it, only a test run")
     each.add_argument("--header", choices=["yes", "no"], help="whether the first row holds names")
     each.add_argument("--format", default="", help=FORMAT_HELP)
-    each.add_argument("--draw", type=int, default=1, help="of a plan: another number is another draw and charge")
+    each.add_argument("--draw", type=int, default=1, help="for a plan: another number is another release and charge")
     each.add_argument("--out", type=Path, default=Path(), help="folder for the files (default: here)")
     each.add_argument("--zip", action="store_true", help="all files in one")
-    each = commands.add_parser("verify", help="whether a certificate and its files hold together")
+    each = commands.add_parser("verify", help="check that a certificate and its files are consistent")
     each.add_argument("certificate", type=Path)
     each.add_argument("files", type=Path, nargs="*")
 
     parts = commands.add_parser("ledger", help="register, show, check, copy").add_subparsers(dest="part", required=True)
     each = parts.add_parser("register", parents=[shared, rows, amounts])
-    each.add_argument("--name", required=True, help="how the data are called in certificates")
+    each.add_argument("--name", required=True, help="name of the data in certificates")
     each.add_argument("--relation", type=Neighbours, choices=list(Neighbours), default=Neighbours.ADD_REMOVE_ONE)
-    each.add_argument("--n", type=int, help="public number of rows; by default the file's, where rows are replaced")
-    each.add_argument("--person", default="", help="the column that tells whose a row is")
-    each.add_argument("--rows", type=int, default=1, help="rows of one person that count")
+    each.add_argument(
+        "--n", type=int, help="public number of rows; if rows are replaced, the default is the file's number"
+    )
+    each.add_argument("--person", default="", help="column that identifies the person")
+    each.add_argument("--rows", type=int, default=1, help="maximum rows per person")
     each.add_argument(
         "--measure", type=BudgetMeasure, choices=list(BudgetMeasure), default=BudgetMeasure.SUMS,
-        help="rho: for many Gaussian releases; the budget is then within epsilon and delta, and fixed",
+        help="rho: for many Gaussian releases; the budget then stays within epsilon and delta and cannot be changed",
     )  # fmt: skip
     parts.add_parser("version", parents=[shared, rows], help="another file of the same people")
     each = parts.add_parser("budget", parents=[shared, amounts])
@@ -117,11 +121,11 @@ def _parser() -> argparse.ArgumentParser:
     each.add_argument("--against", type=Path, help="a certificate of these data")
     each = parts.add_parser("backup", parents=[shared])
     each.add_argument("folder", type=Path)
-    each = parts.add_parser("restore", parents=[shared], help="put a copy in the place of a damaged or lost file")
+    each = parts.add_parser("restore", parents=[shared], help="replace a damaged or lost file by a copy")
     each.add_argument("copy", type=Path)
     each = parts.add_parser("publish", parents=[shared])
     each.add_argument("entry", type=int)
-    each = parts.add_parser("machine-failed", parents=[shared], help="an attempt that the machine ended")
+    each = parts.add_parser("machine-failed", parents=[shared], help="an attempt that ended with a machine failure")
     each.add_argument("attempt", type=int)
     return parser
 
@@ -130,12 +134,12 @@ def _table(options: argparse.Namespace, requested: Format = USUAL) -> Table:
     """Read the file's table by the settings of a request, else by those of the command."""
     header = None if options.header is None else options.header == "yes"
     if None not in (header, requested.header) and header != requested.header:
-        raise ParameterError("The request says otherwise than --header whether row 1 holds names: leave --header out.")
+        raise ParameterError("The request and --header disagree on whether row 1 holds names. Leave --header out.")
     settings, usual = read_format(options.format), USUAL
     if requested != usual:
         named = [each.name for each in fields(usual) if getattr(settings, each.name) != getattr(usual, each.name)]
         if other := [name for name in named if getattr(settings, name) != getattr(requested, name)]:
-            raise ParameterError(f"The request sets “{other[0]}” otherwise than --format: leave --format out.")
+            raise ParameterError(f"The request and --format disagree on “{other[0]}”. Leave --format out.")
         settings = requested
     # The rows are private: neither their format nor the place of the header is guessed from them.
     if settings.skip is None:
@@ -144,12 +148,12 @@ def _table(options: argparse.Namespace, requested: Format = USUAL) -> Table:
         return read_table(options.data, name=options.data.name, header=header, settings=settings, guess_values=False)
     except FirstRowUnclear as error:
         sentence = str(error)
-    raise DataError(f"{sentence} Say --header yes or no; skip a title above the header with --format skip=1.")
+    raise DataError(f"{sentence} Use --header yes or no. Skip a title above the header with --format skip=1.")
 
 
 def _open_ledger(options: argparse.Namespace, *, make: bool = False) -> Ledger:
     if not make and not options.ledger.is_dir():
-        raise LedgerError("There is no ledger in this folder: `ledger register` begins one.")
+        raise LedgerError("There is no ledger in this folder. Create one with `ledger register`.")
     return Ledger.open(options.ledger)
 
 
@@ -157,7 +161,7 @@ def _dataset_id(ledger: Ledger, name: str) -> str:
     dataset_ids = ledger.dataset_ids()
     if name or len(dataset_ids) != 1:
         if name not in dataset_ids:
-            raise LedgerError("The ledger holds no such data set: name one that `ledger show` lists with --dataset.")
+            raise LedgerError("The ledger has no such data set. Use --dataset with a name that `ledger show` lists.")
         return name
     return dataset_ids[0]
 
@@ -177,7 +181,7 @@ def _read_request(options: argparse.Namespace) -> Request:
     if str(parse_document(text, what="request").get("format")).startswith(PLAN.partition("/")[0] + "/"):
         return Plan.read(text).request(draw=options.draw)
     if options.draw != 1:
-        raise ParameterError("The number of a request's draw stands in its file: --draw is for plans.")
+        raise ParameterError("The request file contains the number of the repetition. Use --draw only with plans.")
     return Request.read(text)
 
 
@@ -202,14 +206,14 @@ def _release(options: argparse.Namespace, by: Actor) -> Iterator[str]:
     if not isinstance(outcome, Stored):
         raise LedgerError(outcome.sentence)
     if known:
-        yield f"Entry {outcome.entry} was drawn before; this file was not read. Nothing is charged again."
+        yield f"Entry {outcome.entry} was released before, and this file was not read. Nothing is charged again."
     files = downloads_of(outcome)
     if options.zip:
         files = {f"release-{outcome.entry}.zip": zip_files(files)}
     if existing := [
         name for name in files if (options.out / name).exists() and (options.out / name).read_bytes() != files[name]
     ]:
-        raise LedgerError(f"The release is stored, but a file {existing[0]} is there already: name another folder.")
+        raise LedgerError(f"The release is stored, but the file {existing[0]} exists already. Choose another folder.")
     options.out.mkdir(parents=True, exist_ok=True)
     for name, contents in files.items():
         (options.out / name).write_bytes(contents)
@@ -232,7 +236,7 @@ def _coverage_lines(request: Request, coverages: Sequence[str]) -> Iterator[str]
 def _verify(options: argparse.Namespace) -> Iterator[str]:
     certified = _read_document(options.certificate, what="certificate")
     if len({path.name for path in options.files}) < len(options.files):
-        raise ParameterError("Two files of one name are given: name each file of the certificate once.")
+        raise ParameterError("Two files have the same name. Give each file of the certificate once.")
     if any(not path.is_file() for path in options.files if path.exists()):
         raise ParameterError("A certificate's files are files, not folders or devices.")
     check_file_sizes(path.stat().st_size for path in options.files)
@@ -243,12 +247,10 @@ def _verify(options: argparse.Namespace) -> Iterator[str]:
         raise LedgerError("\n".join(wrong))
     derived = downloads_of(stored_of(parse_document(certified, what="certificate"), files)) if others else {}
     if wrong := [
-        f"The file {name} is not the one made of this certificate."
-        for name in others
-        if others[name] != derived.get(name)
+        f"The file {name} does not belong to this certificate." for name in others if others[name] != derived.get(name)
     ]:
         raise LedgerError("\n".join(wrong))
-    yield "The certificate and its files hold together."
+    yield "The certificate and its files are consistent."
     yield from unverifiable()
 
 
@@ -278,7 +280,9 @@ def _register(options: argparse.Namespace, ledger: Ledger, by: Actor) -> Iterato
     n = options.n
     if n is None:
         if options.relation is Neighbours.ADD_REMOVE_ONE:
-            raise LedgerError("Where rows come and go, name a public n with --n; it need not be the file's.")
+            raise LedgerError(
+                "If rows are added or removed, give a public n with --n. It need not be the file's number of rows."
+            )
         n = table.row_count
     if options.person and options.person not in table.columns:
         raise LedgerError("The file has no such person column.")
@@ -295,7 +299,10 @@ def _register(options: argparse.Namespace, ledger: Ledger, by: Actor) -> Iterato
         allowed(epsilon=options.epsilon, delta=options.delta),
         by,
     )
-    yield f"{format_sentence(table.format, header=table.header)} Cells that do not fit a declaration count as missing."
+    yield (
+        f"{format_sentence(table.format, header=table.header)} Cells that do not fit their declaration count "
+        "as missing."
+    )
     yield f"Registered as {registration.dataset_id}. Unit and relation cannot be changed later."
 
 
@@ -304,16 +311,16 @@ def _show(ledger: Ledger, dataset_id: str) -> Iterator[str]:
     yield f"{dataset_id}: {registration.name}, {registration.neighbours.words}."
     yield f"  Spent {account.spent} of {account.budget}, left {account.left}."
     if registration.measure is BudgetMeasure.RHO:
-        yield f"  All of it is together within {account.budget.private}."
+        yield f"  In total, all releases stay within {account.budget.private}."
     if account.copies_put_back:
         yield f"  {restored_sentence(account.copies_put_back)}"
     for attempt in account.begun:
-        yield f"  Attempt {attempt.number} of {attempt.at} has no outcome; {attempt.price} is held."
+        yield f"  Attempt {attempt.number} of {attempt.at} has no outcome; {attempt.price} stays charged."
 
 
 def _restored_sentence(old_file: Path | None) -> str:
     sentence = f" The old file is {old_file}." if old_file else ""
-    return f"The copy was put back.{sentence} What was charged after it was made is not in it: certificates say so."
+    return f"The copy was restored.{sentence} Charges made after the copy are not in it; certificates state this."
 
 
 def _run_ledger_command(options: argparse.Namespace, ledger: Ledger, dataset_id: str, by: Actor) -> Iterator[str]:
@@ -323,12 +330,12 @@ def _run_ledger_command(options: argparse.Namespace, ledger: Ledger, dataset_id:
             wrong = faults_against_ledger(_read_document(options.against, what="certificate"), ledger.lines(dataset_id))
         if wrong:
             raise LedgerError("\n".join(wrong))
-        yield f"{dataset_id}: the ledger adds up."
+        yield f"{dataset_id}: the ledger is consistent."
     elif options.part == "backup":
         yield f"Copied to {backup(ledger, dataset_id, options.folder)}; keep a copy of the key beside the ledger too."
     elif options.part == "version":
         ledger.add_version(dataset_id, _table(options), by)
-        yield "Registered as another version of the same people, under the same budget."
+        yield "Registered as another version of the same people's data, with the same budget."
     elif options.part == "budget":
         budget = Price.allowed(epsilon=options.epsilon, delta=options.delta)
         ledger.set_budget(dataset_id, budget, options.reason, by)
@@ -338,7 +345,7 @@ def _run_ledger_command(options: argparse.Namespace, ledger: Ledger, dataset_id:
         yield f"Entry {options.entry} is published."
     else:
         ledger.machine_failed(dataset_id, options.attempt, by)
-        yield f"Attempt {options.attempt} is not charged; certificates count it."
+        yield f"Attempt {options.attempt} is not charged. Certificates state how many such attempts there are."
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -57,19 +57,18 @@ from dprelease.requests.coverage import coverage
 from dprelease.requests.parts import Request, RequestPart, other_unit
 from dprelease.requests.tables import BETA, csv_files
 
-SAW_TRUE_VALUES = "the steward saw true values"
+SAW_TRUE_VALUES = "the data owner saw true values"
 ROUNDING = 1 + 1e-9
 MAX_REHEARSAL_ROWS = 1_000_000
 FEW = 100_000
 """Rows that a file for analysts may always have, however few are registered."""
-TOO_WIDE = "So many columns at once may take more memory than there is: ask for fewer. Nothing was charged."
+TOO_WIDE = "This many columns at once may need more memory than there is. Request fewer columns. Nothing was charged."
 OTHER_FORMAT = (
-    "The request names another {setting} than this file was read with: read the file with the request's. Nothing was "
-    "charged."
+    "The request and the file have different {setting}. Read the file with the request's setting. Nothing was charged."
 )
-CLOCK = "This computer's clock shows a day before the data were registered: set it right. Nothing was charged."
+CLOCK = "This computer's clock shows a day before the registration of the data. Correct the clock. Nothing was charged."
 """A certificate with such a day is refused by ``verify``."""
-UNREGISTERED_ROWS = "These rows are not registered. If they are the same people, register them as a new version."
+UNREGISTERED_ROWS = "These rows are not registered. If they are about the same people, register them as a new version."
 
 
 def cost(request: Request, registration: Registration) -> Price:
@@ -84,7 +83,7 @@ def refusal(request: Request, registration: Registration, account: Spent) -> str
     if today() < registration.at:
         return CLOCK
     if request.neighbours is not registration.neighbours:
-        return f"These data are registered with the relation “{registration.neighbours.words}”."
+        return f"These data are registered with the neighbouring relation “{registration.neighbours.words}”."
     if request.n != registration.public_n:
         return f"These data are registered with n = {registration.public_n:,}."
     if sentence := other_unit(request, person=registration.person_column, rows=registration.rows_a_person):
@@ -337,7 +336,9 @@ def _wrong_number(registration: Registration, table: Table) -> str:
     """Return a sentence if the number of rows differs from the registered one where it is public; else empty."""
     replaced = registration.neighbours is registration.neighbours.REPLACE_ONE
     if replaced and table.row_count != registration.public_n:
-        return "Where rows are replaced, n is public, and the file has another number of rows than is registered."
+        return (
+            "If rows are replaced, n is public, and the file must have the registered number of rows. It has another."
+        )
     return ""
 
 
@@ -374,5 +375,5 @@ def draw(question: RequestPart, problem: Problem, dataset: Dataset) -> Drawn:
     spent = [(charge.sigma, charge.numbers, charge.squared_shift) for charge in sampler.charges]
     over |= bool(gaussians := question.mechanism.gaussians(problem)) and list(gaussians) != spent
     if over or not sampler.charges or drawn.guarantee != promised:
-        raise ParameterError("The draw spent something else than its guarantee says.")
+        raise ParameterError("The privacy budget used differs from the guarantee.")
     return drawn

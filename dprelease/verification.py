@@ -75,15 +75,15 @@ UNVERIFIABLE_FIELDS: dict[str, tuple[Check, str, str]] = {
     "data.dataset_id": (lambda x: is_hex(x, 32), HEX_DIGITS[32], "random"),
     "data.salt": (lambda x: is_hex(x, 32), HEX_DIGITS[32], "random"),
     "data.name": (_is_words, "a name", "chosen by the data owner"),
-    "data.unit.stated_by": (_is_words, "a name", "who registered the data"),
+    "data.unit.stated_by": (_is_words, "a name", "name of the person who registered the data"),
     "data.registered": (_is_date, "a date", "when the data were registered"),
     "version": (lambda x: is_count(x, least=1), "a whole number above 0", "which version of the rows was read"),
     **{
-        f"software.{name}": (_is_version, "a version", "which version drew the release")
+        f"software.{name}": (_is_version, "a version", "version of the program that made the release")
         for name in ("dpscope", "numpy", "opendp", "python")
     },
-    "by": (_is_words, "a name", "who asked for the release"),
-    "at": (_is_date, "a date", "when the release was drawn"),
+    "by": (_is_words, "a name", "name of the person who requested the release"),
+    "at": (_is_date, "a date", "day of the release"),
     "ledger.salt": (lambda x: is_hex(x, 32), HEX_DIGITS[32], "random"),
 }  # fmt: skip
 """Fields that files cannot verify: a check of their form, the form in words, and their meaning."""
@@ -101,8 +101,8 @@ FORMS: dict[str, tuple[Check, str]] = {
 }
 """Fields that are recomputed, with the form that the computation needs."""
 OF_THE_CHAIN = (
-    "what earlier entries were about, whether kinds and amounts were made up together, and whether entries follow "
-    "the last"
+    "the contents of earlier entries, whether kinds and amounts were forged together, and whether entries "
+    "follow the last"
 )
 OF_THE_REQUEST = (
     "whose rows were counted together, how many of a person, which columns were read, whether cells may be missing, "
@@ -113,21 +113,22 @@ OF_THE_REQUEST = (
     "request has files of the same form, the class of queries, n, relation, mechanism and parameters"
 )
 OF_THE_NUMBERS = (
-    "whether the estimates of windows, trees and strategies and the rounds of MWEM follow from whole measured numbers, "
-    "where cuts of rectangles lie that share a column, and a difference of one row between two guesses that are "
-    "equally near to a belief"
+    "whether estimates of windows, trees and strategies and the rounds of MWEM follow from measured "
+    "integers; the cuts of rectangles that share a column; and a difference of one row between two equally "
+    "near guesses"
 )
-OF_THE_WHOLE = "whether these rows and this noise gave the released numbers, and whether the whole chain was made up"
+OF_THE_WHOLE = "whether these rows and this noise gave the released numbers, and whether the whole chain was forged"
 
 
 def unverifiable() -> list[str]:
     """Return sentences on the facts that only the ledger (``ledger check --against``) or a signature can verify."""
     fields = "; ".join(f"{name} ({what})" for name, (_, _, what) in UNVERIFIABLE_FIELDS.items())
     return [
-        f"Files alone cannot tell: {fields}.",
-        f"Of the request they cannot tell {OF_THE_REQUEST}.",
-        f"Of the released numbers they cannot tell {OF_THE_NUMBERS}.",
-        f"Nor can they tell {OF_THE_CHAIN}; {OF_THE_WHOLE}. Ask for: run.py ledger check --against certificate.json.",
+        f"These fields cannot be checked from files alone: {fields}.",
+        f"Not checked in the request: {OF_THE_REQUEST}.",
+        f"Not checked in the released numbers: {OF_THE_NUMBERS}.",
+        f"Not checked in the chain: {OF_THE_CHAIN}; {OF_THE_WHOLE}. Ask for: run.py ledger check --against "
+        "certificate.json.",
     ]
 
 
@@ -181,7 +182,7 @@ def differences(
             if skip(inner):
                 continue
             if key not in expected:
-                yield f"A certificate of this request has no field “{inner[:SHOWN]}”: it was added."
+                yield f"The field “{inner[:SHOWN]}” does not belong to a certificate of this request."
             elif key not in actual:
                 yield f"The certificate needs the field “{inner[:SHOWN]}”."
             else:
@@ -190,7 +191,7 @@ def differences(
         for place, (each, other) in enumerate(zip(actual, expected, strict=True), 1):
             yield from differences(each, other, name=f"{name}.{place}", skip=skip, rounded=rounded)
     elif not _same(actual, expected, rounded=partial(rounded, name)):
-        yield f"The certificate's {name[:SHOWN]} is {_shown(actual)}; recomputed, it is {_shown(expected)}."
+        yield f"The certificate's {name[:SHOWN]} is {_shown(actual)}, but the recomputed value is {_shown(expected)}."
 
 
 def _same(actual: Any, expected: Any, *, rounded: Callable[[], Sequence[str]]) -> bool:
@@ -239,10 +240,10 @@ def frame_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterat
         yield f"The certificate is of the format {named_format}; only {FORMAT} is verified."
         return
     if set(document) != FIELDS:
-        yield f"The certificate has other fields than the format {FORMAT}."
+        yield f"The fields of the certificate are not those of the format {FORMAT}."
         return
     if digest({name: value for name, value in document.items() if name != "digest"}) != document["digest"]:
-        yield "The certificate's digest is another: it was changed."
+        yield "The certificate's digest is wrong: it was changed."
     if wrong := list(form_faults(document)):
         yield from wrong
         return
@@ -250,7 +251,7 @@ def frame_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterat
         yield sentence
     ledger = document["ledger"]
     if set(ledger) != {"salt", "chain"} or not _is_chain(ledger["chain"]):
-        yield "A certificate's ledger is a salt and a chain of entries."
+        yield "The ledger of a certificate must be a salt and a chain of entries."
         return
     for place, why in fold_chain(ledger["chain"]).faults:
         yield f"The chain breaks at line {place}: {why}."
@@ -294,7 +295,7 @@ def claim_faults(body: Mapping[str, Any], proved: Price, parts: Sequence[Price],
     for place, (part_document, price) in enumerate(zip(body["parts"], parts, strict=False), 1):
         part, upper = claim_of(part_document["guarantee"]), price if exact else with_rounding(price)
         if not price.within(part) or not part.within(upper):
-            yield f"The guarantee of question {place} is {price}, not {part}."
+            yield f"The guarantee of statistic {place} is {price}, not {part}."
 
 
 def with_rounding(price: Price) -> Price:
@@ -321,7 +322,7 @@ def file_faults(named: Mapping[str, str], files: Mapping[str, bytes]) -> Iterato
     for name in sorted(set(named) - set(files)):
         yield f"The file {name} is missing."
     if set(files) - set(named):
-        yield "A file is given that the certificate does not name."
+        yield "One of the files is not named in the certificate."
     for name in sorted(set(files) & set(named)):
         if digest_of_bytes(files[name]) != named[name]:
             yield f"The file {name} is not the one that was released."

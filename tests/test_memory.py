@@ -87,7 +87,7 @@ def test_what_is_asked_is_weighed_before_any_work(what: str, monkeypatch: pytest
 def test_what_a_session_holds_counts_until_it_is_let_go() -> None:
     table = table_within(BYTES_TO_READ + 64)
     first = cube(table)
-    with pytest.raises(TooLarge, match="with what it holds already"):
+    with pytest.raises(TooLarge, match="including the files it already holds"):
         cube(table)
     del first
     gc.collect()

@@ -361,7 +361,7 @@ def test_quick_needs_no_browser(commands: list[list[str]], monkeypatch: pytest.M
     run.main(["test", "quick"])
     assert commands[-1][0] == "pytest"
     for asked in (["test"], ["test", "full"], ["bench"], ["pictures"]):
-        with pytest.raises(SystemExit, match="This needs Chromium"):
+        with pytest.raises(SystemExit, match="The tests need Chromium"):
             run.main(asked)
 
 

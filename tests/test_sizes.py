@@ -162,7 +162,9 @@ WIDE = Vectors(measures=tuple(Measure(column=f"v{place}") for place in range(MAX
 
 def test_made_up_rows_are_weighed_and_a_rehearsal_takes_as_many_as_fit() -> None:
     many = MockData(n=1_000_000)
-    assert peak_of(lambda: _refused(lambda: many.dataset(WIDE, many.provenance), "A twin of 1,000,000 rows")) < LITTLE
+    assert (
+        peak_of(lambda: _refused(lambda: many.dataset(WIDE, many.provenance), "Mock data of 1,000,000 rows")) < LITTLE
+    )
     domain = WIDE.domain
     assert isinstance(domain, Sphere) and max_mock_rows(domain) == MAX_BYTES // (32 * MAX_DIMENSIONS)
 
@@ -183,9 +185,9 @@ def test_rows_of_a_person_are_bounded_before_a_sum_runs_over_them(rows: int) -> 
     guarantee = Guarantee(epsilon=1e-9, delta=1e-18, neighbours=ADD_REMOVE)
     with pytest.raises(ParameterError, match="A person's rows must be a number of at most"):
         per_person(guarantee, rows)
-    with pytest.raises(ParameterError, match="A person has between 1 and"):
+    with pytest.raises(ParameterError, match="The maximum rows per person must be between 1 and"):
         Price.of(guarantee, rows_a_person=rows)
-    with pytest.raises(ParameterError, match="A person has between 1 and"):
+    with pytest.raises(ParameterError, match="The maximum rows per person must be between 1 and"):
         Price.concentrated(guarantee, rows_a_person=rows)
 
 

@@ -30,7 +30,7 @@ class ErrorUnit(enum.StrEnum):
     """A value's place among the rows, not its distance."""
     RANGE = "share of the range"
     """A value's distance, as a share of the distance between the declared bounds."""
-    EXACT = "exact or no answer"
+    EXACT = "exact, or no answer"
     """An answer that is given has no error; what is guaranteed is when one is given."""
 
 
@@ -119,9 +119,9 @@ def describe_error(
     few = bound.rows_needed is not None and n < bound.rows_needed
     needed = f" It needs n = {bound.rows_needed:,} or more." if few else ""
     if bound.kind is not BoundKind.GUARANTEE:
-        return "No guarantee: no error is proved here, at most an order of magnitude."
+        return "No guarantee: no error is proved here, only an order of magnitude."
     if not bound.applies:
-        return f"No guarantee: not everything that the theorem assumes is met.{needed}"
+        return f"No guarantee: the theorem's assumptions are not all met.{needed}"
     if bound.vacuous:
         whole = "the range" if bound.unit is ErrorUnit.RANGE else "n"
         return f"No guarantee: the bound is 100% of {whole} or more.{needed}"
@@ -132,12 +132,12 @@ def describe_error(
     number = f"**{number}**" if bold else number
     confidence = f"With confidence {rounded_down(100 * (1 - bound.beta))}%"
     sentence = {
-        ErrorUnit.ROWS: f"{confidence}, {subject} errs by more than {number}.",
-        ErrorUnit.TABLES: f"{confidence}, no cell of the released tables errs by more than {number}. "
-        "No error is guaranteed for synthetic rows fitted to them.",
+        ErrorUnit.ROWS: f"{confidence}, {subject} has an error above {number}.",
+        ErrorUnit.TABLES: f"{confidence}, no cell of the released tables has an error above {number}. No "
+        "error is guaranteed for synthetic rows fitted to them.",
         ErrorUnit.RANKS: f"{confidence}, no more than {number} lie between the answer and the quantile.",
-        ErrorUnit.RANGE: f"{confidence}, the value errs by no more than {number}.",
-        ErrorUnit.EXACT: "An answer is exact; where none is given, that is the result.",
+        ErrorUnit.RANGE: f"{confidence}, the value has an error of at most {number}.",
+        ErrorUnit.EXACT: "An answer is exact. No answer (⊥) is also a result.",
     }[bound.unit]
     return f"{given}: {sentence[0].lower()}{sentence[1:]}" if given else sentence
 

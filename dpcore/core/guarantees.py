@@ -105,7 +105,7 @@ def per_person(guarantee: Guarantee, rows: int) -> Guarantee:
             "persons only once."
         )
     if guarantee.neighbours is not Neighbours.ADD_REMOVE_ONE:
-        raise ParameterError("Persons are protected where rows are added or removed: with a person n changes.")
+        raise ParameterError("Persons can be protected only if rows are added or removed, because a person changes n.")
     if guarantee.gamma:
         raise ParameterError("A random-DP guarantee cannot be converted to persons.")
     delta = guarantee.delta
@@ -114,7 +114,7 @@ def per_person(guarantee: Guarantee, rows: int) -> Guarantee:
         steps = [guarantee.epsilon * earlier + math.log(delta) for earlier in range(rows)]
         delta = math.fsum(map(math.exp, steps)) if steps[-1] < 0 else 1.0
     if delta >= 1:
-        raise ParameterError(f"For persons with up to {rows:,} rows delta would be 1 or more: no guarantee is left.")
+        raise ParameterError(f"For persons with up to {rows:,} rows δ would be 1 or more: no guarantee.")
     return dataclasses.replace(guarantee, epsilon=rows * guarantee.epsilon, delta=delta, person_rows=rows)
 
 

@@ -32,12 +32,14 @@ def _on_its_problem(prepare: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(prepare)
     def checked(self: Mechanism, dataset: Dataset, problem: Problem) -> Any:
         if dataset.domain != problem.domain:
-            raise DataError("The data are on another domain than the problem.")
+            raise DataError("The data and the problem have different domains.")
         if problem.neighbours is Neighbours.REPLACE_ONE and dataset.n != problem.n:
-            raise DataError("Where rows are replaced, n is public: the problem must name the number of rows.")
+            raise DataError("If rows are replaced, n is public: the problem must give the number of rows.")
         if dataset.person_rows:
             if problem.neighbours is not Neighbours.ADD_REMOVE_ONE:
-                raise ParameterError("Persons are protected where rows are added or removed: with a person n changes.")
+                raise ParameterError(
+                    "Persons can be protected only if rows are added or removed, because a person changes n."
+                )
             problem = dataclasses.replace(problem, person_rows=dataset.person_rows)
         return prepare(self, dataset, problem)
 

@@ -74,9 +74,9 @@ def epsilon_param(default: float = 1.0) -> Any:
     """Return the parameter ε of every mechanism."""
     return param(
         default, 0.001, 20.0, label="Privacy budget", symbol="ε", log=True, stops=EPSILON_STOPS,
-        help="Small is more private, large is more accurate. Where the guarantee is differential privacy, no single "
-        "row can change the chance of any outcome by more than a factor e^ε, plus δ if above 0; beside it stands "
-        "where the guarantee is another or none. Roth (2010) and Hall, Rinaldo and Wasserman (2013) write α.",
+        help="A smaller ε is more private, a larger ε more accurate. Under differential privacy one row changes "
+             "the probability of an outcome by at most a factor e^ε, plus δ. If the guarantee is another, this "
+             "page says so. Roth (2010) and Hall, Rinaldo and Wasserman (2013) write α.",
     )  # fmt: skip
 
 
@@ -86,11 +86,11 @@ def delta_param(default: float = 1e-6) -> Any:
         default,
         1e-15,
         0.1,
-        label="Slack",
+        label="Privacy failure probability",
         symbol="δ",
         log=True,
         stops=(1e-12, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2),
-        help="Added to the bound: a chance p becomes at most e^ε·p + δ when a row changes. Keep it far below 1/n.",
+        help="Added to the bound: a probability p becomes at most e^ε·p + δ if one row changes. Keep δ far below 1/n.",
     )
 
 
@@ -104,5 +104,5 @@ def alpha_param(default: float = 0.1) -> Any:
         symbol="α",
         log=True,
         stops=(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
-        help="The largest error over the query class that the release aims at, as a fraction of n.",
+        help="The largest error over the query class that the release should have, as a share of n.",
     )

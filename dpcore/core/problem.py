@@ -28,7 +28,7 @@ class DomainType(enum.StrEnum):
 
     NUMBER = "a number"
     LABELS = "a category"
-    MAP = "two columns side by side"
+    MAP = "two columns"
     GROUPS = "a number and its group"
     TABLE = "several attributes"
     YES_NO = "yes/no attributes"
@@ -241,7 +241,7 @@ class Queries(ABC):
 
     def answer(self, histogram: NDArray[Any], indices: Integers) -> Floats:
         """Return the answers on histograms (T, size) to the queries ``indices`` (Q,): sums of cells, shape (T, Q)."""
-        raise ParameterError(f"{type(self).__name__} are asked of rows: their cells are too many to count.")
+        raise ParameterError(f"{type(self).__name__} need the rows: their cells are too many to count.")
 
     def max_error(self, difference: NDArray[Any]) -> Floats:
         """Largest absolute answer over the whole class on each row of differences (T, size), in closed form: (T,)."""
@@ -276,11 +276,11 @@ class Problem:
         # Python's own whole numbers never wrap.
         object.__setattr__(self, "n", int(self.n))
         if self.queries.domain != self.domain:
-            raise ParameterError("The queries are about another domain.")
+            raise ParameterError("The queries and the problem have different domains.")
 
     @property
     def unchecked_n(self) -> tuple[Assumption, ...]:
         """The assumption that n is the number of rows, where it cannot be checked under the relation."""
         if self.neighbours is Neighbours.REPLACE_ONE:
             return ()
-        return (Assumption(text="the public n is the number of rows, which nothing here can check", met=False),)
+        return (Assumption(text="n is the true number of rows (not checked)", met=False),)

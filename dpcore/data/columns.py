@@ -323,7 +323,7 @@ class Labels(Column):
 
     @override
     def describe(self, cell: int) -> str:
-        return self.labels[cell] if cell < len(self.labels) else "anything else"
+        return self.labels[cell] if cell < len(self.labels) else "any other value"
 
     @override
     def ends(self, first: int, last: int) -> tuple[str, str]:

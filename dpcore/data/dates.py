@@ -60,7 +60,7 @@ class Dates(Number):
         if end - start + 1 > 2**MAX_BITS:
             raise ParameterError(f"There are more than {2**MAX_BITS:,} {self.step}s: choose a coarser unit.")
         if any(cut != int(cut) for cut in self.cuts if math.isfinite(cut)):
-            raise ParameterError(f"Dates are cut where a {self.step} begins.")
+            raise ParameterError(f"Dates can be cut only at the beginning of a {self.step}.")
         bins = 0 if self.cuts else end - start + 1
         numbers = {"low": float(start), "high": end + 1.0, "bins": bins, "unit": SINCE[self.step]}
         for name, value in numbers.items():
@@ -113,7 +113,7 @@ class Dates(Number):
         """
         ends = RANGE.split(text[:MAX_LETTERS].strip())
         if len(ends) != 2:
-            raise ParameterError(f"A range of dates must be written as {STEPS['day']} – 2024-03-31 is.")
+            raise ParameterError(f"Write a range of dates as {STEPS['day']} – 2024-03-31.")
         first, last = sorted(period_at(each, self.step) for each in ends)
         return first, last
 
@@ -152,7 +152,7 @@ def period_of(text: str, step: str) -> int:
     except ValueError:
         day = None
     if day is None:
-        raise ParameterError(f"A {step} must be written as {STEPS[step]} is, and exist.")
+        raise ParameterError(f"Write an existing {step}, for example {STEPS[step]}.")
     return day.year if step == "year" else (day.year - EPOCH.year) * 12 + day.month - 1
 
 

@@ -64,7 +64,9 @@ class Capped(Reading):
 
     def __post_init__(self) -> None:
         if isinstance(self.rows, bool) or not 1 <= self.rows <= MAX_PERSON_ROWS:
-            raise ParameterError(f"A person may have between 1 and {MAX_PERSON_ROWS:,} rows, got {self.rows!r}.")
+            raise ParameterError(
+                f"The maximum rows per person must be between 1 and {MAX_PERSON_ROWS:,} rows, got {self.rows!r}."
+            )
 
     @override
     @property
@@ -128,9 +130,9 @@ class DeclaredColumn:
 
     def __post_init__(self) -> None:
         if not is_visible(self.name):
-            raise ParameterError("A column's name must have a character that can be seen.")
+            raise ParameterError("A column's name needs a visible character.")
         if is_number(self.on) and self.on.cuts:
-            raise ParameterError("A column is declared with cells of equal width; questions cut it where they ask.")
+            raise ParameterError("A declared column has cells of equal width. Statistics may use other cells.")
 
     @property
     def kind(self) -> str:
@@ -172,7 +174,7 @@ class DeclaredTable:
         for column in self.used:
             if column.name == name:
                 return column.on
-        raise ParameterError("A column is read that is not declared to be used.")
+        raise ParameterError("A column that is not declared was requested.")
 
     def reading(self, *names: str) -> Reading:
         """Return the reading of these columns: one as declared, two numbers as pairs, group and number, or attributes.
@@ -191,7 +193,7 @@ class DeclaredTable:
         """
         sides = [self.on(first), self.on(second)]
         if any(side.ordered < 2 for side in sides):
-            raise ParameterError("A side of a map needs two labels or more.")
+            raise ParameterError("A side of a map needs at least two labels.")
         return self._capped(Columns(names=(first, second), on=_map((first, second), *sides)))
 
     def whole(self, *names: str, bins: int = MAX_BINS) -> Reading:

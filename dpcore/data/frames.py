@@ -41,14 +41,14 @@ def read_frame(frame: pd.DataFrame, *, limits: Limits = LIMITS) -> Table:
     """
     names = [str(name) for name in frame.columns]
     if not names or len(set(names)) != len(names):
-        raise DataError("frame: it must have columns, each with a name of its own.")
+        raise DataError("frame: it must have columns with unique names.")
     contents = b""
     try:
         contents = _parquet(frame, names)
     except Exception:  # of pandas, Arrow or a value's own class: their messages quote records
         contents = b""
     if not contents:
-        raise DataError("frame: a column holds what is neither numbers, dates nor text.")
+        raise DataError("frame: a column contains values that are not numbers, dates or text.")
     settings = Format(**{"decimal": ".", **frame.attrs.get("format", {})})
     return read_table(contents, name="frame.parquet", limits=limits, settings=settings)
 

@@ -57,7 +57,7 @@ def generate(key: str, *, n: int, size: int | tuple[int, ...], seed: int) -> Int
         raise ParameterError(f"The shape must be one of {', '.join(GENERATORS)}, got {key!r}.")
     shape = GENERATORS[key]
     if shape.in_the_plane != isinstance(size, tuple):
-        raise ParameterError(f"“{shape.title}” is drawn {'in the plane' if shape.in_the_plane else 'on a line'}.")
+        raise ParameterError(f"“{shape.title}” is sampled {'in the plane' if shape.in_the_plane else 'on a line'}.")
     if not isinstance(size, tuple):
         records: Integers = shape.draw(_random(n, size, seed), n, size)
         return records
@@ -136,13 +136,13 @@ GENERATORS: dict[str, Generator] = {
         Generator(
             key="uniform",
             title="Uniform",
-            sentence="Every cell is equally likely, and every interval holds about its share of the records.",
+            sentence="Every cell is equally likely, and every interval holds about its share of the rows.",
             draw=_uniform,
         ),
         Generator(
             key="skewed",
             title="Skewed",
-            sentence="One hump near the low end with a long slope behind it, as earnings or waiting times have.",
+            sentence="One peak near the low end with a long tail, as in earnings or waiting times.",
             draw=_skewed,
         ),
         Generator(
@@ -154,32 +154,32 @@ GENERATORS: dict[str, Generator] = {
         Generator(
             key="heavy_tailed",
             title="Heavy tail",
-            sentence="The first √D of the D cells hold about half of the records; the others span the whole range.",
+            sentence="The first √D of the D cells hold about half of the rows; the others cover the whole range.",
             draw=_heavy_tailed,
         ),
         Generator(
             key="sparse",
             title="Sparse",
-            sentence="At most a dozen scattered cells hold every record, and all the others are empty.",
+            sentence="At most a dozen scattered cells hold all rows, and all others are empty.",
             draw=_sparse,
         ),
         Generator(
             key="all_equal",
             title="All equal",
-            sentence="Every record lies in the same cell, and all the others are empty.",
+            sentence="All rows are in one cell, and all other cells are empty.",
             draw=_all_equal,
         ),
         Generator(
             key="clouds",
             title="Clouds in the plane",
-            sentence="Three round groups of unequal size and width, with nearly no records between them.",
+            sentence="Three round groups of unequal size and width, with almost no rows between them.",
             draw=_clouds,
             in_the_plane=True,
         ),
         Generator(
             key="diagonal",
             title="Diagonal in the plane",
-            sentence="Two numbers that go together: they are nearly always less than a tenth of the range apart.",
+            sentence="Two correlated numbers: they nearly always differ by less than a tenth of the range.",
             draw=_diagonal,
             in_the_plane=True,
         ),

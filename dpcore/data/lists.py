@@ -153,7 +153,7 @@ class ListColumns(Reading):
         if len(set(self.columns)) < len(self.columns):
             raise ParameterError("Every column of a list must be another.")
         if len(set(self.domain.literals)) < 2 * len(self.variables):
-            raise ParameterError("No variable may be named as the opposite of another.")
+            raise ParameterError("The name of a variable may not be the negation of another name.")
 
     @override
     @property

@@ -44,7 +44,7 @@ class Product(Domain):
         if not 1 <= len(self.names) <= MAX_ATTRIBUTES:
             raise ParameterError(f"Between 1 and {MAX_ATTRIBUTES} attributes are needed, got {len(self.names)}.")
         if len(set(self.names)) != len(self.names):
-            raise ParameterError("Every attribute must be named once.")
+            raise ParameterError("Attribute names must be unique.")
         if len(self.columns) != len(self.names):
             raise ParameterError("Every attribute needs a column.")
         if self.listed:
@@ -93,7 +93,7 @@ class Product(Domain):
     def title(self) -> str:
         if not self.listed:
             return "yes/no attributes" if DomainType.YES_NO in self.types else "several attributes"
-        return "a number and its group" if DomainType.GROUPS in self.types else "two columns side by side"
+        return "a number and its group" if DomainType.GROUPS in self.types else "two columns"
 
     @property
     def attributes(self) -> int:

@@ -36,7 +36,7 @@ SIDE_BITS = 5
 """Default bits of each side of a grid: 32 by 32 cells."""
 ATTRIBUTES, CLOUDS, STUDENTS = "attributes", "two-clouds", "students"
 """Generated rows of yes/no attributes, vectors, and decision lists."""
-TITLES = {ATTRIBUTES: "attributes that go together", CLOUDS: "two clouds with a margin", STUDENTS: "students' rules"}
+TITLES = {ATTRIBUTES: "correlated attributes", CLOUDS: "two clouds with a margin", STUDENTS: "students' rules"}
 MODULES = {
     "FOLDER": "dpcore.data.samples",
     **dict.fromkeys(("Columns", "Labels", "Number", "Product"), "dpcore"),

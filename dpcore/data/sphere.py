@@ -42,7 +42,7 @@ class Sphere(Domain):
     @override
     @property
     def title(self) -> str:
-        return "a set of numbers made a unit vector"
+        return "several numbers scaled to a unit vector"
 
     @override
     @property
@@ -126,7 +126,7 @@ def squared_length(vectors: Floats) -> Floats:
 
 def _no_list() -> NoReturn:
     """Raise ParameterError, because a sphere's cells and halfspaces have no numbers."""
-    raise ParameterError("Unit vectors and halfspaces are too many to be numbered; ask by directions.")
+    raise ParameterError("Unit vectors and halfspaces are too many to number. Give directions instead.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +138,7 @@ class Halfspaces(Queries):
     """
 
     key: ClassVar[str] = "halfspaces"
-    title: ClassVar[str] = "Halfspaces: how many lie on the side a direction points to?"
+    title: ClassVar[str] = "Halfspaces: rows on the side that a direction points to"
     one: ClassVar[str] = "halfspace"
     domains: ClassVar[tuple[DomainType, ...]] = (DomainType.VECTORS,)
     domain: Domain
@@ -146,7 +146,7 @@ class Halfspaces(Queries):
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Sphere):
-            raise ParameterError("Halfspaces are asked of unit vectors.")
+            raise ParameterError("Halfspaces need unit vectors.")
         if not 0 <= self.margin <= 1:
             raise ParameterError(f"The margin must lie between 0 and 1, got {self.margin!r}.")
 

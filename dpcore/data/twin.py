@@ -45,7 +45,7 @@ class MockData(Origin):
 
     def __post_init__(self) -> None:
         if not 1 <= self.n <= MAX_ROWS:
-            raise ParameterError(f"A twin has between 1 and {MAX_ROWS:,} rows, got {self.n:,}.")
+            raise ParameterError(f"Mock data have between 1 and {MAX_ROWS:,} rows, got {self.n:,}.")
 
     @override
     @property
@@ -55,7 +55,7 @@ class MockData(Origin):
     @override
     @property
     def provenance(self) -> Provenance:
-        return Provenance(kind=ProvenanceKind.TWIN, title="Made-up rows")
+        return Provenance(kind=ProvenanceKind.TWIN, title="Mock data")
 
     @override
     @property
@@ -66,7 +66,7 @@ class MockData(Origin):
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
         """Draw the rows on the reading's domain."""
         check_memory(
-            self.n, what=f"A twin of {self.n:,} rows", smaller="take fewer rows or columns",
+            self.n, what=f"Mock data of {self.n:,} rows", smaller="take fewer rows or columns",
             each=bytes_per_row(reading.domain),
         )  # fmt: skip
         rows = draw_mock_records(reading.domain, n=self.n, seed=self.seed)
@@ -95,7 +95,7 @@ def twin(declared: Reading | Source, *, n: int, seed: int = 1) -> Source:
     """
     if isinstance(declared, Source):
         if declared.bounds_from_data:
-            raise ParameterError("This domain was read off private rows: a twin made of it would show them.")
+            raise ParameterError("This domain was read off private rows, so mock data made from it would reveal them.")
         declared = declared.reading
     return Source(
         origin=MockData(n=n, seed=seed), reading=declared, name=f"dpcore.twin({declared!r}, n={n}, seed={seed})"
@@ -133,7 +133,7 @@ def draw_mock_records(domain: Domain, *, n: int, seed: int) -> NDArray[Any]:
         return np.ravel_multi_index(cells, domain.shape) if domain.listed else np.stack(cells, 1)
     if domain.listed:
         return _column(domain, n=n, seed=_of(seed, 0))
-    raise ParameterError(f"No twin is made of {domain.title}.")
+    raise ParameterError(f"No mock data can be made for {domain.title}.")
 
 
 def _yes_no(n: int, attributes: int, *, seed: int) -> NDArray[Any]:

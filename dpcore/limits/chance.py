@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpcore.core import Floats, Neighbours, ParameterError
 
-VACUOUS_STATEMENT = "may guarantee any error, as far as this theorem goes."
+VACUOUS_STATEMENT = "may guarantee any error: this theorem excludes none."
 """The end of a lower bound's statement where the bound is 0, in place of "no error below 0"."""
 
 

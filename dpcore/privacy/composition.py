@@ -23,13 +23,15 @@ def compose(guarantees: Sequence[Guarantee], *, fixed_in_advance: bool = True) -
     if len({guarantee.neighbours for guarantee in guarantees}) > 1:
         raise ParameterError("Guarantees under different neighbouring relations must be converted before they compose.")
     if len({guarantee.person_rows for guarantee in guarantees}) > 1:
-        raise ParameterError("Guarantees for rows and for persons, or for other caps, do not compose.")
+        raise ParameterError(
+            "Guarantees for rows and for persons, or for different maximum rows per person, do not compose."
+        )
     if not fixed_in_advance and any(guarantee.gamma for guarantee in guarantees):
         raise ParameterError("Random differential privacy composes only for releases fixed in advance.")
     delta = math.fsum(guarantee.delta for guarantee in guarantees)
     gamma = math.fsum(guarantee.gamma for guarantee in guarantees)
     if delta >= 1 or gamma >= 1:
-        raise ParameterError("Delta or gamma would add up to 1 or more: no guarantee is left.")
+        raise ParameterError("δ or γ would add up to 1 or more: no guarantee.")
     blocked = [guarantee.why_not for guarantee in guarantees if not guarantee.releasable]
     return Guarantee(
         epsilon=math.fsum(guarantee.epsilon for guarantee in guarantees),
@@ -45,7 +47,7 @@ def compose(guarantees: Sequence[Guarantee], *, fixed_in_advance: bool = True) -
 def compose_disjoint(parts: Sequence[Guarantee]) -> Guarantee:
     """Releases on disjoint parts of the data, all ADD_REMOVE_ONE: a row is in one part only, so the maximum counts."""
     if any(part.neighbours is not Neighbours.ADD_REMOVE_ONE for part in parts):
-        raise ParameterError("Only add-or-remove guarantees compose in parallel: a replaced row may change parts.")
+        raise ParameterError("Parallel composition needs “add or remove one row”: a replaced row may change two parts.")
     if any(part.person_rows > 1 for part in parts):
         raise ParameterError("Guarantees for persons do not compose in parallel: their rows may lie in several parts.")
     whole = compose([dataclasses.replace(part, delta=0.0) for part in parts])
@@ -61,7 +63,7 @@ def as_replace_one(guarantee: Guarantee) -> Guarantee:
     if guarantee.gamma:
         raise ParameterError("A random-DP guarantee cannot be converted between relations.")
     if guarantee.person_rows:
-        raise ParameterError("A person is added or removed with all rows; n would not stay if one were replaced.")
+        raise ParameterError("A person is added or removed with all rows. Replacing a person would change n.")
     epsilon, delta = guarantee.epsilon, guarantee.delta
     # Where e^epsilon delta would be 1 or more, e^epsilon may be more than a float holds.
     if delta:

@@ -30,7 +30,7 @@ class AtLeast(Queries):
     """
 
     key: ClassVar[str] = "at-least"
-    title: ClassVar[str] = "Marginals: how many have at least r of these k?"
+    title: ClassVar[str] = "Marginals: rows with at least r of k attributes"
     one: ClassVar[str] = "marginal"
     domains: ClassVar[tuple[DomainType, ...]] = (DomainType.YES_NO,)
     domain: Product

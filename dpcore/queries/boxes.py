@@ -31,7 +31,7 @@ class RangeBoxes(Queries):
     """
 
     key: ClassVar[str] = "boxes"
-    title: ClassVar[str] = "Boxes: how many in a range of each column?"
+    title: ClassVar[str] = "Boxes: rows in a range of each column"
     one: ClassVar[str] = "box"
     domains: ClassVar[tuple[DomainType, ...]] = (DomainType.TABLE,)
     domain: Product

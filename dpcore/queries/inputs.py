@@ -25,7 +25,7 @@ class Inputs(Queries):
     """Which share of the lists says yes? One query for each of 2^s inputs; bit v of its number is variable v."""
 
     key: ClassVar[str] = "inputs"
-    title: ClassVar[str] = "Inputs: how many lists say yes?"
+    title: ClassVar[str] = "Inputs: decision lists that say yes"
     one: ClassVar[str] = "input"
     domains: ClassVar[tuple[DomainType, ...]] = (DomainType.LISTS,)
     domain: DecisionLists

@@ -35,7 +35,7 @@ class LinearQueries(Queries):
     """
 
     key: ClassVar[str] = "linear"
-    title: ClassVar[str] = "Linear: weights you choose"
+    title: ClassVar[str] = "Linear: sums with weights you choose"
     one: ClassVar[str] = "weighted sum"
     domains: ClassVar[tuple[DomainType, ...]] = (DomainType.NUMBER, DomainType.LABELS)
     domain: Domain
@@ -48,7 +48,7 @@ class LinearQueries(Queries):
             raise ParameterError(f"The weights need one column for each of {self.domain.ordered:,} cells.")
         # Also of a request's file, which hands over bytes: sensitivity, and so every charge, rests on these ends.
         if len(self.packed) > 2 * MAX_WEIGHTS:
-            raise ParameterError(f"At most {MAX_WEIGHTS:,} weights can be asked.")
+            raise ParameterError(f"At most {MAX_WEIGHTS:,} weights are possible.")
         if not ((self.units >= 0) & (self.units <= UNITS)).all():
             raise ParameterError(f"Weights must be from 0 to {UNITS:,} thousandths.")
 
@@ -72,7 +72,7 @@ class LinearQueries(Queries):
                 f"these are {shape or 'a single number'}."
             )
         if matrix.size > MAX_WEIGHTS:
-            raise DataError(f"At most {MAX_WEIGHTS:,} weights can be asked, these are {matrix.size:,}.")
+            raise DataError(f"At most {MAX_WEIGHTS:,} weights are possible; these are {matrix.size:,}.")
         numbers = np.asarray(matrix, dtype=np.float64)
         wrong = np.argwhere(~((numbers >= 0) & (numbers <= 1)))
         if len(wrong):
@@ -166,7 +166,7 @@ def generated(kind: str, *, queries: int, domain: Domain, seed: int) -> LinearQu
         raise ParameterError(f"The kind of weights must be one of {', '.join(GENERATED)}.")
     if not 1 <= queries <= MAX_WEIGHTS // domain.ordered:
         raise ParameterError(
-            f"On {domain.ordered:,} cells, 1 to {MAX_WEIGHTS // domain.ordered:,} queries can be asked."
+            f"On {domain.ordered:,} cells, 1 to {MAX_WEIGHTS // domain.ordered:,} queries are possible."
         )
     name, weights = GENERATED[kind]
     random = np.random.Generator(np.random.PCG64(seed))

@@ -29,7 +29,7 @@ class Marginals(Queries):
     """
 
     key: ClassVar[str] = "marginal-tables"
-    title: ClassVar[str] = "Tables: how many in each cell of every table of k attributes?"
+    title: ClassVar[str] = "Tables: rows in each cell of every table of k attributes"
     one: ClassVar[str] = "cell of a table"
     domains: ClassVar[tuple[DomainType, ...]] = (DomainType.TABLE,)
     domain: Product

@@ -39,7 +39,7 @@ class Thresholds(Queries):
     """Number of rows below b, the end of a cell; one query per ordered cell, the last of which counts all."""
 
     key: ClassVar[str] = "thresholds"
-    title: ClassVar[str] = "Thresholds: how many are below b?"
+    title: ClassVar[str] = "Thresholds: rows below b"
     one: ClassVar[str] = "threshold"
     domains: ClassVar[tuple[DomainType, ...]] = (DomainType.NUMBER,)
     domain: Column
@@ -87,7 +87,7 @@ class Intervals(Queries):
     """
 
     key: ClassVar[str] = "intervals"
-    title: ClassVar[str] = "Intervals: how many lie between a and b?"
+    title: ClassVar[str] = "Intervals: rows between a and b"
     one: ClassVar[str] = "interval"
     domains: ClassVar[tuple[DomainType, ...]] = (DomainType.NUMBER,)
     domain: Column
@@ -157,7 +157,7 @@ class Rectangles(Queries):
     """
 
     key: ClassVar[str] = "rectangles"
-    title: ClassVar[str] = "Rectangles: how many between a and b, and between c and d?"
+    title: ClassVar[str] = "Rectangles: rows between a and b, and between c and d"
     one: ClassVar[str] = "rectangle"
     domains: ClassVar[tuple[DomainType, ...]] = (DomainType.MAP,)
     domain: Product
@@ -245,7 +245,7 @@ class Cells(Queries):
     """Number of rows in one cell; one query per fitting cell, the class for categories."""
 
     key: ClassVar[str] = "cells"
-    title: ClassVar[str] = "Cells: how many in each bar?"
+    title: ClassVar[str] = "Cells: rows in each cell"
     one: ClassVar[str] = "cell"
     domains: ClassVar[tuple[DomainType, ...]] = (DomainType.NUMBER, DomainType.MAP, DomainType.LABELS)
     domain: Domain

@@ -114,7 +114,7 @@ class DatabaseChoice(_ScoredDraw[Integers]):
     def _listed(self) -> Candidates:
         """Return the net's candidates; raises ParameterError if they are too many to list."""
         if self.net.candidates is None:
-            raise ParameterError("This draw needs a list of all candidates, and there are too many.")
+            raise ParameterError("This choice needs a list of all candidates, and there are too many.")
         return self.net.candidates
 
     @override

@@ -140,7 +140,7 @@ class SubsampleVotes(Draw[Integers]):
         """Row by row, as written, in blocks: about ten million rows a second."""
         rows, times, cells = self.rows, self.times, len(self.counts)
         if times * rows * trials > MAX_ROWS_DRAWN:
-            raise ParameterError(f"At most {MAX_ROWS_DRAWN:,} rows can be drawn: take fewer or smaller subsamples.")
+            raise ParameterError(f"At most {MAX_ROWS_DRAWN:,} rows can be sampled: choose fewer or smaller subsamples.")
         rows_up_to = np.cumsum(self.counts)
         block = max(1, (1 << 22) // max(rows, cells))
         answers = []

@@ -71,7 +71,7 @@ class GaussianCounts(Draw[Integers]):
 
     def __post_init__(self) -> None:
         if not (0 < self.sigma < math.inf):
-            raise ParameterError(f"A draw needs a finite sigma above 0, got {self.sigma!r}.")
+            raise ParameterError(f"The noise needs a finite sigma above 0, got {self.sigma!r}.")
         check_scale(self.sigma)
         check_number("squared shift", self.squared_shift, low=0, high=MAX_SENSITIVITY**2)
         check_whole(self.counts)

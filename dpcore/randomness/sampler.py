@@ -41,9 +41,9 @@ def check_whole(values: Any, *, low: int = -MAX_COUNT, high: int = MAX_COUNT) ->
     """
     kind = getattr(values, "dtype", None)
     if not isinstance(values, np.ndarray) or not np.issubdtype(kind, np.integer):
-        raise ParameterError(f"A draw takes whole numbers, an array of integers; this one has type {kind}.")
+        raise ParameterError(f"The input must be an array of integers; this one has type {kind}.")
     if values.size and not (int(values.min()) >= low and int(values.max()) <= high):
-        raise ParameterError(f"A draw takes whole numbers from {low} to {high}: a value is outside.")
+        raise ParameterError(f"The input must be integers from {low} to {high}: a value is outside.")
 
 
 def check_number(name: str, value: Any, *, low: int = 1, high: int = MAX_COUNT) -> None:
@@ -87,7 +87,7 @@ class Draw(ABC, Generic[DrawnT]):
 
     def composed(self, sampler: Sampler, trials: int) -> DrawnT:
         """Return the draw as a composition of other draws."""
-        raise TypeError(f"{type(self).__name__} does not say how a {sampler.name} sampler draws it.")
+        raise TypeError(f"The {sampler.name} sampler has no implementation for {type(self).__name__}.")
 
     def previewed(self, preview: Preview, trials: int) -> DrawnT:
         """Return the draw for previews: fast, on many trials at once."""
@@ -111,9 +111,9 @@ class PureDraw(Draw[DrawnT]):
 
     def __post_init__(self) -> None:
         if not (0 < self.epsilon < math.inf):
-            raise ParameterError(f"A draw needs a finite epsilon above 0, got {self.epsilon!r}.")
+            raise ParameterError(f"The noise needs a finite epsilon above 0, got {self.epsilon!r}.")
         if not (0 < self.sensitivity <= MAX_SENSITIVITY):
-            raise ParameterError(f"A draw needs a sensitivity above 0 and at most 2^53, got {self.sensitivity!r}.")
+            raise ParameterError(f"The noise needs a sensitivity above 0 and at most 2^53, got {self.sensitivity!r}.")
         check_scale(self.scale)
 
     @override

@@ -139,12 +139,12 @@ class Audit:
     @property
     def sentence_for_all(self) -> str:
         """Verdict where the claim is about rows drawn at random: only the same claim for all data is refuted."""
-        return self._verdict("Refuted as a promise for all data", "not ")
+        return self._verdict("Refuted as a guarantee for all data", "not ")
 
     def _verdict(self, refuted: str, claimed: str) -> str:
         """Return the verdict in these words."""
         if not self.refuted:
-            return f"Not refuted in {self.runs:,} runs. That is no proof."
+            return f"Not refuted in {self.runs:,} runs. This is not a proof."
         claimed += exactly(self.epsilon) + (f" with δ = {exactly(self.delta)}" if self.delta else "")
         sure = f"{100 * (1 - self.failure):.6g}%"
         return f"{refuted}: at least {math.floor(100 * self.least) / 100:g}, {claimed} ({sure})."
@@ -177,7 +177,7 @@ def audit(
     """
     check_loss(epsilon=epsilon, delta=delta)
     if not rounds or min(rounds) < 8 or not 0 < failure < 1:
-        raise ParameterError("An audit needs rounds of at least 8 runs, and a failure probability between 0 and 1.")
+        raise ParameterError("A test needs rounds of at least 8 runs, and a failure probability between 0 and 1.")
     preview, completed, start = Preview(seed), list[AuditRound](), time.monotonic()
     total, done = 2 * sum(rounds), 0
     max_stored = MAX_STORED_NUMBERS // draw(0, Preview(seed), 1).shape[1]

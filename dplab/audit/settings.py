@@ -50,7 +50,7 @@ REFUSED = -(2.0**40)
 """Value of every coordinate of a refused outcome."""
 QUICK_PATHS = 1 << 12
 """Largest number of coin paths that are enumerated while the user waits."""
-PROVENANCE = Provenance(kind=ProvenanceKind.GENERATED, title="forty rows of an audit")
+PROVENANCE = Provenance(kind=ProvenanceKind.GENERATED, title="forty rows of a test")
 
 FourRecords = NDArray[Any]
 """Four records along the first axis: the common value, the second one, the unique row, and its replacement."""

@@ -99,62 +99,63 @@ SUSPECTS = (
     Suspect(
         key="seed-reused", program=counts.seed_reused, data=LONE, neighbours=REPLACE,
         publishes="a noisy histogram", runs=50,
-        fault="Its generator starts from the same seed every time, so its noise is no secret.",
+        fault="Its generator uses the same seed every time, so its noise is known.",
     ),
     Suspect(
         key="n-leaked", program=counts.n_leaked, data=FULL, neighbours=ADD,
-        publishes="a noisy histogram and what it is of", runs=50,
-        fault="It publishes how many rows there are, where rows come and go.",
+        publishes="a noisy histogram and the number of rows", runs=50,
+        fault="It publishes the exact number of rows, although rows are added or removed.",
     ),
     Suspect(
         key="float-laplace", program=counts.float_laplace, data=(_rows(), _rows(0)), neighbours=ADD,
         publishes="a noisy count", runs=200,
-        fault="Its noise is drawn in floating point, and the last bits tell which count it was added to.",
+        fault="Its noise is computed in floating point. The last bits tell which count it was added to.",
     ),
     Suspect(
         key="bare-empty-cells", program=counts.bare_empty_cells, data=LONE, neighbours=REPLACE,
         publishes="a noisy histogram", runs=200,
-        fault="Empty cells get no noise: a cell that is not 0 is occupied.",
+        fault="Empty cells get no noise, so a cell that is not 0 holds a row.",
     ),
     Suspect(
         key="suppressed-by-truth", program=counts.suppressed_by_truth, data=FIVE, neighbours=REPLACE,
         publishes="a noisy histogram without small cells", runs=200,
-        fault="Small cells are left out by their true count.",
+        fault="It leaves out cells whose true count is small.",
     ),
     Suspect(
         key="bounds-from-data", program=counts.bounds_from_data, data=ONE_RICH, neighbours=REPLACE,
         publishes="a noisy sum", runs=200,
-        fault="Its noise is as wide as the largest number in the data: one large number shows in the noise.",
+        fault="The noise scale depends on the largest number in the data, so one large number shows in the noise.",
     ),
     Suspect(
         key="wrong-sensitivity", program=counts.wrong_sensitivity, data=VISITS, neighbours=REPLACE,
         publishes="a noisy total of visits", runs=500,
-        fault="A person makes up to three visits, and the noise hides one.",
+        fault="A person makes up to three visits, but the noise is scaled to one visit.",
     ),
     Suspect(
         key="same-noise-twice", program=counts.same_noise_twice, data=LONE, neighbours=REPLACE,
         publishes="a noisy histogram", runs=500,
-        fault="All cells get the same noise, and the difference of two cells has none.",
+        fault="All cells get the same noise, so the difference of two cells has none.",
     ),
     Suspect(
         key="variant-5", program=sparse_vectors.fifth, data=_swapped(1), neighbours=ADD,
         publishes="which of two counts are large", runs=1_000,
-        fault="A sparse vector whose comparisons have no noise of their own (variant 5 of Lyu, Su and Li).",
+        fault="A sparse-vector algorithm without noise in its comparisons (variant 5 of Lyu, Su and Li).",
     ),
     Suspect(
         key="variant-6", program=sparse_vectors.sixth, data=_swapped(50), neighbours=ADD,
         publishes="which of a hundred counts are large", runs=2_000,
-        fault="A sparse vector that never stops (variant 6 of Lyu, Su and Li).",
+        fault="A sparse-vector algorithm that never stops (variant 6 of Lyu, Su and Li).",
     ),
     Suspect(
         key="variant-4", program=sparse_vectors.fourth, data=_swapped(25), neighbours=ADD,
         publishes="which of fifty counts are large", runs=5_000,
-        fault="A sparse vector whose noise does not grow with its positive answers (variant 4 of Lyu, Su and Li).",
+        fault="A sparse-vector algorithm whose noise does not grow with the number of positive answers (variant "
+            "4 of Lyu, Su and Li).",
     ),
     Suspect(
         key="variant-3", program=sparse_vectors.third, data=(_rows(*[0] * 5, 1), _rows(*[1] * 5, 0)), neighbours=ADD,
         publishes="the first large count of six", runs=50_000,
-        fault="A sparse vector that publishes the very number it compared (variant 3 of Lyu, Su and Li).",
+        fault="A sparse-vector algorithm that publishes the noisy number it compared (variant 3 of Lyu, Su and Li).",
     ),
 )  # fmt: skip
 """In the order of the runs that refute them; the lesson shuffles them."""

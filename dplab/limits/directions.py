@@ -118,7 +118,7 @@ def claimed_distortion(dimensions: int, *, chance: float) -> float:
     0.171
     """
     if not 0 < chance < 0.5 or dimensions < 1:
-        raise ParameterError("The theorem needs T of at least 1 and a chance τ above 0 and below 1/2.")
+        raise ParameterError("The theorem needs T of at least 1 and a probability τ above 0 and below 1/2.")
     distortion = math.sqrt(20 * math.log(1 / chance) / dimensions)
     return distortion if distortion < 0.5 else math.nan
 

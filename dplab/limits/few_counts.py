@@ -52,7 +52,7 @@ def degrees(*, attributes: int, width: int) -> Degrees:
         ParameterError: the queries are wider than the data.
     """
     if not 2 <= width <= attributes:
-        raise ParameterError(f"Questions are about 2 to {attributes} attributes, not {width}.")
+        raise ParameterError(f"Queries must be about 2 to {attributes} attributes, not {width}.")
     levels = range(1, width + 1)
     least = np.array([best_polynomial(width=width, degree=t).gamma for t in levels])
     printed = [chebyshev(width=width, least=1, degree=t, basis="ones", scaled=False).gamma for t in levels]

@@ -101,7 +101,7 @@ def release_half(
                 epsilon=epsilon,
                 neighbours=neighbours,
                 releasable=False,
-                why_not="it claims this ε and adds no noise",
+                why_not="it claims this ε but adds no noise",
             ),
             sampler=sampler.name,
             refused=np.zeros(trials, dtype=np.bool_),

@@ -73,7 +73,7 @@ def survey(*, attributes: int, width: int, alpha: float) -> tuple[MethodLine, ..
         log * power for power in (1 / alpha**2, math.sqrt(width) * spread, attributes ** (1 / 3) * spread)
     )
     rows: tuple[tuple[str, str, float, float, str, bool], ...] = (
-        ("noise in all answers", r"d^{k/2}/\alpha", answers, each, EVERY, False),
+        ("noise in every answer", r"d^{k/2}/\alpha", answers, each, EVERY, False),
         ("Barak and others 2007", r"d^{k/2}/\alpha", answers, listed, EVERY, True),
         ("Blum and others 2008, and later", r"k\sqrt d/\alpha^2", few, listed, EVERY, True),
         ("Gupta and others 2011", r"d^{1/\alpha^2}", product, product, "average, product distributions", False),
@@ -201,9 +201,9 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
                 what="time for synthetic rows right on all two-way marginals",
                 printed=None,
                 holds=None,
-                why="of a differentially private method: not polynomial in d, if one-way functions exist; under "
-                "stronger assumptions nearly exponential, for some number of attributes a question (Ullman and Vadhan "
-                "2011)",
+                why="for a differentially private method: not polynomial in d, if one-way functions exist. "
+                "Under stronger assumptions it is nearly exponential, for some number of attributes per "
+                "query (Ullman and Vadhan 2011).",
                 printed_words="not polynomial in d",
                 holds_words="the same",
             ),
@@ -214,8 +214,8 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
                 why="inclusion and exclusion against a polynomial of its own (Theorem 1.2)",
             ),
         ),
-        reference="Thaler, Ullman and Vadhan (2012), Sections 2 to 4, Theorems 1.1, 1.2 and 3.1, Table 1. The text of "
-        "it at hand has lost its formulas: what stands here as printed is as we know it, not checked against a page",
+        reference="Thaler, Ullman and Vadhan (2012), Sections 2 to 4, Theorems 1.1, 1.2 and 3.1, Table 1. Our copy "
+        "has lost its formulas: the printed values are from memory, not checked against a page.",
         link={
             "cube": "generated",
             "cube-attributes": f"{d}",

@@ -92,7 +92,7 @@ def random_table(*, cells: int, n: int, epsilon: float) -> PrintedTable:
                 why="τ must be a whole number of rows and fit into n",
             ),
             PrintedLine(
-                what="risk of noise in every bar, 2k/(εn)",
+                what="expected error of noise in every bar, 2k/(εn)",
                 printed=minimax.laplace_risk(cells=cells, rows=n, epsilon=epsilon),
                 holds=minimax.geometric_risk(cells=cells, rows=n, epsilon=epsilon),
                 why="whole-number noise, exact",
@@ -101,7 +101,7 @@ def random_table(*, cells: int, n: int, epsilon: float) -> PrintedTable:
                 what="γ from which empty bars may stay empty, 2k/n",
                 printed=lone_row_chance(cells=cells, n=n, condition="paper"),
                 holds=lone_row_chance(cells=cells, n=n),
-                why="the chance that one of two given rows is alone in its cell, bounded over all populations",
+                why="the probability that one of two given rows is alone in its cell, bounded over all populations",
             ),
             PrintedLine(
                 what="two bars: risk on every data set, e^(−c₀−1)/(εn) (Proposition 3.2)",
@@ -113,8 +113,9 @@ def random_table(*, cells: int, n: int, epsilon: float) -> PrintedTable:
                 what=f"the same where δ = {SLACK:g} (the remark on η(n))",
                 printed=None,
                 holds=risk_everywhere(n=n, epsilon=epsilon, delta=SLACK),
-                why="for two bars a small δ hardly lowers it. With many empty bars δ helps: noise in full bars alone, "
-                "shown above a threshold, protects all data (Bun, Nissim and Stemmer 2016)",
+                why="for two bars a small δ hardly reduces it. If many bars are empty, δ helps: add noise to "
+                "non-empty bars only and publish those above a threshold. This protects all data (Bun, "
+                "Nissim and Stemmer 2016)",
                 printed_words="(c₁ − η(n))/(αn)",
             ),
             PrintedLine(
@@ -127,11 +128,11 @@ def random_table(*, cells: int, n: int, epsilon: float) -> PrintedTable:
                 what=f"rows from which Figure 2's empty cells may stay empty, 2k/γ at γ = {FIGURE_GAMMA:g}",
                 printed=None,
                 holds=figure_rows,
-                why="the figure has no n. At n = 500 both histograms are the same; here, at ε = "
-                f"{FIGURE_EPSILON:g}, total errors are {random:.3f} and {private:.3f} (simulated)",
+                why="the figure gives no n. At n = 500 both histograms are the same; here, at ε = "
+                f"{FIGURE_EPSILON:g}, the total errors are {random:.3f} and {private:.3f} (simulated)",
             ),
             PrintedLine(
-                what="chance that two samples of n of n + 1 rows are a given pair, 2/n² (proof of Theorem 7.3)",
+                what="probability that two samples of n of n + 1 rows are a given pair, 2/n² (proof of Theorem 7.3)",
                 printed=2 / n**2,
                 holds=2 * differential_from(n=n),
                 why="each sample leaves out one of n + 1 rows: 2/(n + 1)²; of Blum, Ligett and Roth's section 7",

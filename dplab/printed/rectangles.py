@@ -28,22 +28,22 @@ def rectangle_table(*, levels: int, n: int, epsilon: float, beta: float, seed: i
         worst = float(np.median(finish(box_errors(mechanism, state, Preview(seed), trials=RELEASES)).worst))
         lines += [
             PrintedLine(
-                what=f"promised error at n = {n:,}, {where}",
+                what=f"guaranteed error at n = {n:,}, {where}",
                 printed=None,
                 holds=bound.value,
-                why="says nothing: it is 1 or more" if bound.vacuous else "holds for every data set",
+                why="no guarantee (100% or more)" if bound.vacuous else "holds for every data set",
             ),
             PrintedLine(
-                what=f"rows from which it says anything, {where}",
+                what=f"smallest n with a guarantee, {where}",
                 printed=None,
                 holds=bound.rows_needed,
                 why=f"{2 ** (levels * columns):,} cells; errors of {2 ** (levels * (columns - 1))} pieces add up",
             ),
             PrintedLine(
-                what=f"worst of {queries.count:,} boxes, {where}, seen (simulated)",
+                what=f"worst of {queries.count:,} boxes, {where}, observed (simulated)",
                 printed=None,
                 holds=worst,
-                why=f"median of {RELEASES} releases of made-up rows that go together, {CELLS} cells a column",
+                why=f"median of {RELEASES} releases of synthetic correlated rows, {CELLS} cells per column",
             ),
         ]
     return PrintedTable(

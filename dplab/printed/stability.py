@@ -24,7 +24,7 @@ def stability_table(*, n: int, rows: int, epsilon: float, delta: float) -> Print
     except ParameterError:
         proved = corrected = None
     return PrintedTable(
-        title=f"Answers that are stable, ε = {epsilon:g}",
+        title=f"Stable answers, ε = {epsilon:g}",
         lines=(
             PrintedLine(
                 what="δ of the median at t = ln(1/δ), O(e^−t)",
@@ -33,7 +33,7 @@ def stability_table(*, n: int, rows: int, epsilon: float, delta: float) -> Print
                 why="exact for Laplace noise: ½·e^−(t − ε)",
             ),
             PrintedLine(
-                what="rows of stability for an answer at least every other time",
+                what="stability (rows) for an answer in half of the runs",
                 printed=threshold / epsilon,
                 holds=median.stable_threshold(epsilon=epsilon, delta=delta),
                 why="with whole-number noise, calibrated on its own δ",
@@ -51,7 +51,7 @@ def stability_table(*, n: int, rows: int, epsilon: float, delta: float) -> Print
                 printed=5 * subsamples / 8,
                 holds=own.threshold,
                 why=f"calibrated for δ = {delta:g} on {subsamples:,} subsamples"
-                + (", which is more than there are: it refuses more often than not" * (own.threshold > subsamples)),
+                + (", which is more than there are: it mostly gives no answer" * (own.threshold > subsamples)),
             ),
         ),
         reference="Lecture notes on stability-based mechanisms, Sections 1 and 2",

@@ -95,13 +95,13 @@ def interval_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> P
                 what="noise of a comparison at the printed n, a share of n",
                 printed=block**2,
                 holds=noise,
-                why=f"what the proof asks, and what it is; a block holds {block:.3g} of n",
+                why=f"what the proof needs, and the actual value; a block holds {block:.3g} of n",
             ),
             PrintedLine(
                 what="rows when quantiles are searched one by one",
                 printed=None,
                 holds=anchored.rows_needed,
-                why="errors do not add up; guaranteed for the same α and β",
+                why="errors do not accumulate; guaranteed for the same α and β",
             ),
         ),
         reference=f"{REFERENCE}, Section 4, Algorithm 2 and Theorem 4.3",
@@ -132,7 +132,7 @@ def halfspace_table(*, dimensions: int, margin: float, alpha: float, epsilon: fl
                 what="dimensions T after a projection",
                 printed=numbers.dimensions,
                 holds=dimensions,
-                why="where T is larger than d, do not project",
+                why="if T is larger than d, do not project",
             ),
             PrintedLine(
                 what="projections m", printed=numbers.projections, holds=1, why="without a projection one is enough"
@@ -148,13 +148,14 @@ def halfspace_table(*, dimensions: int, margin: float, alpha: float, epsilon: fl
                 what="rows needed (Theorem 6.9)",
                 printed=numbers.log10_rows,
                 holds=None,
-                why="“polynomial for constant margin and α” is true, and this is the polynomial; the next line's slip "
-                "is in its proof, and Bernstein's bound mends it",
+                why="“polynomial for constant margin and α” is true, and this is the polynomial. The error in "
+                "the next line is in its proof; Bernstein's bound repairs it.",
                 power=True,
                 holds_words="the same",
             ),
             PrintedLine(
-                what="ln of the chance that some direction's noise errs by α/4, printed m (proof of Theorem 6.9)",
+                what="ln of the probability that the noise of some direction exceeds α/4, printed m (proof of "
+                "Theorem 6.9)",
                 printed=numbers.log_noise_chance(hoeffding=8),
                 holds=numbers.log_noise_chance(hoeffding=32),
                 why="noise within [−1, 1] has range 2: 2·e^(−mα²/32), not 2·e^(−mα²/8). Bernstein's bound, with the "

@@ -86,10 +86,10 @@ def weights_table(
         points=points, scale=scale, spread=0.0, epsilon=epsilon, neighbours=Neighbours.ADD_REMOVE_ONE
     )
     return PrintedTable(
-        title="Queries that weigh rows",
+        title="Queries with weights",
         lines=(
             PrintedLine(
-                what="error in rows that cannot be avoided (Theorem 2)",
+                what="lower bound on the error, in rows (Theorem 2)",
                 printed=constants.paper,
                 holds=constants.corrected,
                 why="the two data sets differ in two rows: e^(2ε), not e^ε",
@@ -134,7 +134,7 @@ def weights_table(
                 power=True,
             ),
             PrintedLine(
-                what="exponent x of the chance n^m·e^(−x) of a bad database, η‖D‖α/2 (proof of Theorem 5)",
+                what="exponent x of the probability n^m·e^(−x) of a bad database, η‖D‖α/2 (proof of Theorem 5)",
                 printed=epsilon * alpha * n / 2,
                 holds=epsilon * alpha * n / 4,
                 why="a bad database has e^(−η‖D‖α/2), a good one e^(−η‖D‖α/4): their quotient has η‖D‖α/4",

@@ -34,8 +34,8 @@ STYLE = (
     "h3{margin-top:2rem}"
 )
 RANDOM_RESULTS = (
-    "Each result below was produced by a random mechanism. Some add noise to numbers; others choose an answer at "
-    "random, or whether to give one."
+    "Random mechanisms produced the results below. Some mechanisms add noise to numbers; others sample an "
+    "answer, or decide at random whether to answer."
 )
 """Statement that holds for every mechanism: a stable median, a net and quantiles have no added noise."""
 HEAD = (
@@ -58,7 +58,7 @@ def escape(text: str) -> str:
 def report(stored: Stored) -> bytes:
     """Return the report of a stored release; the same bytes each time."""
     body = stored.body
-    title = f"Released of “{body['data']['name']}”"
+    title = f"Releases from “{body['data']['name']}”"
     lines = [
         *(HEAD, f"<title>{escape(title)}</title><style>{STYLE}</style></head><body><h1>{escape(title)}</h1>"),
         *_protected_unit(body),
@@ -77,12 +77,12 @@ def _paragraphs(*texts: str) -> Iterator[str]:
 def _protected_unit(body: Mapping[str, Any]) -> Iterator[str]:
     """Write the section on the data and the unit of protection."""
     data, unit = body["data"], body["guarantee"]["unit"]
-    yield "<h2>Of whom</h2>"
+    yield "<h2>Whose data</h2>"
     rows, replaced = unit["rows_a_person"], body["guarantee"]["relation"] == "replace_one"
-    counted = f"At most {rows:,} row{'s' * (rows > 1)} of each person counted; any others were left out."
+    counted = f"At most {rows:,} row{'s' * (rows > 1)} of each person counted. Any other rows were left out."
     yield from _paragraphs(
         f"The table “{data['name']}”, version {body['version']}, registered on {data['registered']}.",
-        f"Each {unit['kind']} in it is protected, as {unit['stated_by']} stated."
+        f"Each {unit['kind']} in it is protected, as stated by {unit['stated_by']}."
         + (f" {counted}" if unit["kind"] == "person" else " A person with several rows is protected less."),
         f"Not protected, because it is public: {', '.join(body['guarantee']['unprotected'])}." if replaced else "",
     )
@@ -92,24 +92,25 @@ def _guarantee(body: Mapping[str, Any]) -> Iterator[str]:
     """Write the section on the guarantee: the meaning of epsilon and delta."""
     claim = body["guarantee"]
     whole, one = claim["whole_data_set"], claim["unit"]["kind"]
-    yield "<h2>Under which promise</h2>"
-    changed = "had other values" if claim["relation"] == "replace_one" else "were not in the table at all"
+    yield "<h2>Privacy guarantee</h2>"
+    changed = "has other values" if claim["relation"] == "replace_one" else "is not in the table"
     yield from _paragraphs(
         f"Differential privacy, ε = {claim['epsilon']} and δ = {claim['delta']}.",
-        f"If any one {one} {changed}, every set of results would have been {_factor(claim['epsilon'])}"
-        + (f", plus a chance of {claim['delta']}" if claim["delta"] != "0" else "")
-        + f". The smaller that factor, the less can be concluded about one {one} that could not be concluded without "
-        "it. What is true of many stays visible: that is what the release is for.",
-        f"All charges that this ledger holds of these data up to this release are together "
-        f"{_amount(whole['spent'])}, of a budget of {_amount(whole['budget'])} ({whole['scope']}).",
-        f"All of that budget is together at {_amount(whole['private'])}." if "rho" in whole["budget"] else "",
+        f"Take a neighbouring data set, in which any one {one} {changed}. Every set of results is then "
+        f"{_factor(claim['epsilon'])}"
+        + (f", plus a probability of {claim['delta']}" if claim["delta"] != "0" else "")
+        + f". The smaller this factor, the less the results reveal about one {one}. Facts about many people "
+        "remain visible; this is the purpose of the release.",
+        "The charges in this ledger for these data, up to and including this release, total "
+        f"{_amount(whole['spent'])}. The budget is {_amount(whole['budget'])} ({whole['scope']}).",
+        f"The whole budget guarantees {_amount(whole['private'])}." if "rho" in whole["budget"] else "",
         restored_sentence(whole["copies_put_back"]),
         "The data owner saw true values of these data." if claim["steward_saw_true_values"] else "",
-        _counted(whole["machine_failures_declared"], "draw", "was declared failed by the machine and not charged"),
+        _counted(whole["machine_failures_declared"], "draw", "was declared a machine failure and not charged"),
         _counted(
             body["tuning"]["charged_previews"],
-            "other charged draw",
-            "of these data was not published when this one was drawn",
+            "other charged release",
+            "of these data was not published at the time of this release",
         ),
     )
 
@@ -132,13 +133,13 @@ def _factor(epsilon: str) -> str:
     return (
         f"at most {rounded_up(factor)} times as likely"
         if factor < MAX_FACTOR
-        else "possibly far likelier, which is no protection"
+        else "possibly far more likely, which is no protection"
     )
 
 
 def _results(stored: Stored) -> Iterator[str]:
     """Write the section on the results: each statistic, its guaranteed error and its chart."""
-    yield "<h2>What was released</h2>"
+    yield "<h2>Results</h2>"
     yield from _paragraphs(RANDOM_RESULTS)
     questions = Request.of(stored.body["request"]).parts
     for place, (part, question) in enumerate(zip(stored.body["parts"], questions, strict=True), 1):
@@ -146,11 +147,10 @@ def _results(stored: Stored) -> Iterator[str]:
         yield f"<h3>{number}{escape(question.reading.title)}</h3>"
         yield from _paragraphs(
             f"{question.queries.title} Answered by: {part['mechanism']['title']}.",
-            f"This question's part of the promise: ε = {part['guarantee']['epsilon']}, δ = "
-            f"{part['guarantee']['delta']}."
+            f"Privacy budget of this statistic: ε = {part['guarantee']['epsilon']}, δ = {part['guarantee']['delta']}."
             if len(questions) > 1
             else "",
-            f"How wrong it may be: {part['accuracy']['guaranteed_error']}",
+            f"Error: {part['accuracy']['guaranteed_error']}",
             part["accuracy"]["statement"],
         )
         for name in part["files"]:
@@ -164,8 +164,8 @@ def _picture(name: str, contents: bytes, domain: Domain) -> Iterator[str]:
     if SYNTHETIC_ROWS in name:
         many = f"{len(contents.splitlines()) - 1:,}"
         yield from _paragraphs(
-            f"Released: {many} rows in the file {name}, with the table's own columns. They are synthetic: made of what "
-            "was released and of nothing else."
+            f"Released: {many} rows in the file {name}, with the columns of the table. They are synthetic: "
+            "computed only from the noisy measurements."
         )
         return
     if DISTANCES in name:
@@ -174,7 +174,7 @@ def _picture(name: str, contents: bytes, domain: Domain) -> Iterator[str]:
     table = pd.read_csv(io.BytesIO(contents), dtype=str, keep_default_na=False)
     rows = unescape_frame(table).to_dict("records")
     if any(row.get("refused") == "True" for row in rows):
-        yield from _paragraphs("The mechanism declined to answer. That is a result like any other.")
+        yield from _paragraphs("The mechanism gave no answer (⊥). This is a result like any other.")
         return
     if name.endswith("value.csv") and all(set(row) >= MEAN for row in rows):
         yield from _paragraphs(*(_mean(row) for row in rows))
@@ -198,20 +198,21 @@ def _picture(name: str, contents: bytes, domain: Domain) -> Iterator[str]:
         yield f'<tr><td>{escape(label)}</td><td class="n">{value:,.6g}</td><td class="b">{bar}</td></tr>'
     yield "</table>"
     if len(shown) < len(bars):
-        reduced = "Neighbouring lines are added up" if _in_order(rows) else f"The first {MAX_BARS} lines are shown"
-        yield from _paragraphs(f"{reduced}; the file has them all.")
+        reduced = "Adjacent lines are added up" if _in_order(rows) else f"The first {MAX_BARS} lines are shown"
+        yield from _paragraphs(f"{reduced}; the file contains all lines.")
     if min(value for _, value in bars) < 0:
-        yield from _paragraphs("Numbers below 0 are left as they were drawn.")
+        yield from _paragraphs("Numbers below 0 are not changed.")
 
 
 def _distances(table: pd.DataFrame, name: str) -> str:
     """Return a paragraph on the distances of synthetic rows from the released tables and from the true ones."""
     worst = table.loc[table["within"].idxmax()]
     return (
-        "What is known of these rows: in tables of as many columns as were released, their worst cell differs from the "
-        f"released table by {table['apart'].max():,.1f} rows. With confidence {100 * (1 - BETA):g}%, no cell of these "
-        f"tables is off the true count by more than {worst['within']:,.0f} rows ({worst['table']}); {name} has each "
-        "table's number. For other statistics of the rows no such number is given."
+        "Known error of these rows: compared with the released tables of as many columns, the worst cell "
+        f"differs by {table['apart'].max():,.1f} rows. With {100 * (1 - BETA):g}% confidence, no cell of "
+        f"these tables differs from the true count by more than {worst['within']:,.0f} rows "
+        f"({worst['table']}). {name} lists this number for each table. For other statistics no error is "
+        "known."
     )
 
 
@@ -224,8 +225,8 @@ def _mean(row: Mapping[str, str]) -> str:
     mean = f"{float(row['mean']):,.6g}" if _is_number(row["mean"]) else row["mean"]
     rows = f"{float(row['rows']):,.0f}"
     return (
-        f"Released: a mean of {mean}, of about {rows} row{'s' * (rows != '1')} that have a value, cut off at "
-        f"{row['low']} and {row['high']}. The number of rows has noise too."
+        f"Released: a mean of {mean}, of about {rows} row{'s' * (rows != '1')} with a value, clipped to "
+        f"{row['low']} and {row['high']}. The number of rows has noise, too."
     )
 
 
@@ -235,8 +236,8 @@ def _value(row: Mapping[str, str], domain: Domain) -> str:
     if not is_number(domain) or is_dates(domain) or label == domain.describe(domain.size):
         return f"Released: {label}."
     return (
-        f"Released: the cell “{label}”. That is one of {domain.ordered:,} cells that numbers are rounded to; its ends "
-        "say nothing about how wrong it may be."
+        f"Released: the cell “{label}”. It is one of {domain.ordered:,} cells that numbers are rounded to. "
+        "Its width says nothing about the error."
     )
 
 
@@ -260,7 +261,7 @@ def _label(row: Mapping[str, str], domain: Domain, named: Sequence[str] = ()) ->
     if not named and domain.listed and row.get("cell", "").isdecimal():
         return domain.describe(int(row["cell"]))
     text = " × ".join(row[name] for name in named or _key_columns(row))
-    return text if text.strip(" ×") else "anything else"
+    return text if text.strip(" ×") else "any other value"
 
 
 def _in_order(rows: Sequence[Mapping[str, str]]) -> bool:
@@ -292,7 +293,7 @@ def _for_the_record(stored: Stored) -> Iterator[str]:
     rows: list[tuple[str, Any]] = [
         ("Release", body["release_id"]),
         ("Entry of the ledger", stored.entry),
-        ("Drawn", f"on {body['at']}, by {body['by']}"),
+        ("Sampled", f"on {body['at']}, by {body['by']}"),
         ("Randomness", "the operating system's random numbers, by exact samplers"),
         ("Software", ", ".join(f"{name} {version}" for name, version in sorted(body["software"].items()))),
         *((f"SHA-256 of {name}", digest) for name, digest in sorted(body["files"].items())),
@@ -303,8 +304,8 @@ def _for_the_record(stored: Stored) -> Iterator[str]:
     yield f"<p>Why it is private: {escape('; '.join(theorems))}.</p>"
     names = " ".join(sorted(body["files"]))
     yield (
-        "<p>certificate.json says all this in a form that a program can check:</p>"
-        f"<p><code>python3 run.py verify certificate.json {escape(names)}</code></p>"
+        "<p>A program can check all this in certificate.json:</p><p><code>python3 run.py verify "
+        f"certificate.json {escape(names)}</code></p>"
     )
 
 

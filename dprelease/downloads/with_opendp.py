@@ -82,9 +82,9 @@ def _is_written(column: Column) -> bool:
     return is_labels(column) and not column.yes_no
 
 
-PROGRAM = '''"""Makes the same release with OpenDP alone: python3 with_opendp.py DATA.csv, beside certificate.json.
+PROGRAM = '''"""Makes the same release with OpenDP alone, in the folder of certificate.json: python3 with_opendp.py DATA.csv
 
-It needs the rows and draws fresh noise: its output is another release, with the same privacy cost as the first one.
+It needs the rows and samples new noise. Its output is another release, with the same privacy cost again.
 """
 
 import csv

@@ -17,7 +17,7 @@ from dprelease.engines.postgres import Postgres
 from dprelease.engines.spark import Spark
 from dprelease.engines.tables import EngineTable, open_table
 
-WRONG = "The settings of this engine are wrong: the README says what they hold."
+WRONG = "The settings of this engine are wrong. The README describes them."
 MEGABYTE = 1 << 20
 DAY = 24 * 3600.0
 """Largest time limit of one query in seconds, whatever the configuration says."""

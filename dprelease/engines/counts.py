@@ -19,9 +19,9 @@ from dpcore.data.reading.intake import LIMITS
 from dpcore.data.reading.tables import BLANKS
 from dpcore.data.readings import Coded, Columns, Reading, Several, YesNo
 
-NO_RANGES = "Engines count a number by its own cells: a whole table cut into ranges is read from a file."
-NO_ROWS = "This needs the rows themselves, and an engine gives counts of cells alone. Bring a file instead."
-NO_ORDER = "A cap on the rows of a person needs rows in an order, and an engine's have none. Bring a file instead."
+NO_RANGES = "Engines count numbers only by their declared cells. To cut numbers for a synthetic table, use a file."
+NO_ROWS = "This needs the rows themselves, and an engine returns only counts of cells. Use a file instead."
+NO_ORDER = "A maximum of rows per person needs rows in an order, and an engine has none. Use a file instead."
 
 
 class Counts(Dataset):
@@ -87,7 +87,7 @@ class Encoding:
         """Labels without surrounding blanks."""
         labels = [label.strip(BLANKS) for label in self.on.labels] if is_labels(self.on) else []
         if len(set(labels)) != len(labels):
-            raise ParameterError("Labels must differ in more than the blanks around them.")
+            raise ParameterError("Labels must differ in more than surrounding spaces.")
         return labels
 
 

@@ -41,7 +41,7 @@ class Embedded(Engine):
     def _connect(self) -> Connection:
         path = self.path.resolve(strict=True)
         if path.is_dir() is bool(self.name):
-            raise DataError("A folder of Parquet files has no table's name, and a database's file needs one.")
+            raise DataError("A folder of Parquet files takes no table name, and a database file needs one.")
         folders, attached = ([path], None) if path.is_dir() else ([], path)
         connection = connect([], limits=self.limits, threads=self.allowance.threads, folders=folders, attached=attached)
         if folders:

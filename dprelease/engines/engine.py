@@ -17,7 +17,7 @@ from dpcore.core.problem import MAX_ROWS
 from dprelease.engines.counts import Encoding, TableColumn
 
 MAX_COLUMNS = 1_000
-NOT_COUNTS = "The engine answered with something else than counts of cells."
+NOT_COUNTS = "The engine's answer is not a table of counts."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,8 +96,8 @@ class Engine(ABC):
             raise DataError(NOT_COUNTS)
         if len(answer) > self.allowance.answers:
             raise DataError(
-                f"More than {self.allowance.answers:,} combinations of cells are occupied: declare fewer columns, or "
-                "fewer cells of each."
+                f"More than {self.allowance.answers:,} combinations of cells are non-empty. Declare fewer "
+                "columns or fewer cells per column."
             )
         return _checked(answer, [part.size for part in parts])
 
@@ -147,7 +147,7 @@ def driver(module: str, *, extra: str) -> Any:
         return importlib.import_module(module)
     except ImportError:
         pass
-    raise DataError(f"This server has no driver for this engine: its administrator can install the extra “{extra}”.")
+    raise DataError(f"This server has no driver for this engine. Its administrator can install the extra “{extra}”.")
 
 
 def _checked(answer: Any, sizes: Sequence[int]) -> tuple[Integers, Integers]:

@@ -89,8 +89,8 @@ def build_query(
     for part, column in zip(parts, columns, strict=True):
         if _holds(column) not in FITTING[_declared(part)]:
             raise DataError(
-                f"“{part.column}” is declared as {_declared(part)}, and the engine holds {_holds(column)} there: a "
-                "view in which it has that type, made by the table's owner, can be counted."
+                f"“{part.column}” is declared as {_declared(part)}, but in the engine it has the type "
+                f"{_holds(column)}. The table's owner can make a view that converts it."
             )
     catalog, database, name = [None, None, *table][-3:]
     schema = {column.name: column.kind for column in columns} or {"k": "int64"}
@@ -164,7 +164,7 @@ def _period(day: Any, step: str) -> Any:
 def _guess(line: Number, x: Any) -> Any:
     """Estimate the cell: the result is the cell or an adjacent one, as a quotient may round past an edge."""
     if line.bins and not line.separated:
-        raise ParameterError("The bounds are too far apart or too close together to be cut so by an engine.")
+        raise ParameterError("The bounds are too far apart or too close together for an engine.")
     above = ibis.least(ibis.greatest(x, _real(line.low)), _real(line.high)) - _real(line.low)
     along = ibis.greatest(above, _real(line.span * TINY)) / _real(line.span) * _real(line.ordered)
     return ibis.least(along.floor(), line.ordered - 1)

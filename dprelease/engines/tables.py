@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 OTHER_CELLS = (
-    "The snapshot was counted on other columns or other cells: declare the table anew, count it again, and register "
-    "that as a new version of the same data."
+    "The snapshot was counted with other columns or cells. Declare the table again, count it again, and "
+    "register it as a new version."
 )
 
 
@@ -224,7 +224,7 @@ def open_table(engine: Engine, *, name: str, sealed: bool = False) -> EngineTabl
     """
     columns_there = tuple(engine.columns())
     if not columns_there:
-        raise DataError("The engine's table has no column of numbers, text, dates or truth values.")
+        raise DataError("The engine's table has no column of numbers, text, dates or yes/no values.")
     columns, notes = clean_names([kind.name for kind in columns_there])
     rows = 0 if sealed else int(engine.counted([], [])[1].sum())
     fields = _bare(clean_name(name) or "table", columns, rows, notes)

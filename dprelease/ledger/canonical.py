@@ -30,15 +30,15 @@ def canonical(document: Any) -> bytes:
     try:
         return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     except (TypeError, ValueError):
-        raise ParameterError("A document holds texts, whole numbers, truth values, lists and mappings.") from None
+        raise ParameterError("A document may contain only strings, integers, booleans, lists and mappings.") from None
 
 
 def _refuse_floats(value: Any) -> None:
     if isinstance(value, float):
-        raise ParameterError("A document holds no floats: write decimals as text.")
+        raise ParameterError("A document may not contain floats: write decimals as strings.")
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
-            raise ParameterError("The keys of a document are texts.")
+            raise ParameterError("The keys of a document must be strings.")
         for each in value.values():
             _refuse_floats(each)
     elif isinstance(value, list | tuple):
@@ -75,12 +75,12 @@ def parse_document(text: str | bytes, *, what: str) -> dict[str, Any]:
     if len(text) > MAX_CHARACTERS:
         raise ParameterError(f"The {what} is too long.")
     if _count_marks(text) > MAX_VALUES:
-        raise ParameterError(f"The {what} holds more than {MAX_VALUES:,} values.")
+        raise ParameterError(f"The {what} contains more than {MAX_VALUES:,} values.")
     try:
         document = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse_constant)
         json.dumps(document, ensure_ascii=False).encode()  # an unpaired surrogate cannot be encoded
     except (ValueError, RecursionError):
-        raise ParameterError(f"The {what} is not JSON with every key once and finite numbers.") from None
+        raise ParameterError(f"The {what} is not JSON with unique keys and finite numbers.") from None
     if not isinstance(document, dict):
         raise ParameterError(f"The {what} must be a JSON mapping.")
     level: list[Any] = [document]
@@ -88,7 +88,7 @@ def parse_document(text: str | bytes, *, what: str) -> dict[str, Any]:
         inside = (each.values() if isinstance(each, dict) else each for each in level)
         level = [value for values in inside for value in values if isinstance(value, dict | list)]
     if level:
-        raise ParameterError(f"The {what} has lists or mappings within each other more than {MAX_DEPTH} deep.")
+        raise ParameterError(f"The {what} nests lists or mappings more than {MAX_DEPTH} deep.")
     return document
 
 

@@ -100,7 +100,7 @@ def fold_chain(lines: Iterable[Line]) -> Balance:
             ]
             previous = digest(line)
         except (ParameterError, AttributeError, TypeError, ValueError, LookupError):
-            account.faults.append((place, "an amount is not written as a ledger writes it"))
+            account.faults.append((place, "an amount is not in the ledger's format"))
             return account
         account.faults += [(place, why) for why in faults]
         details.add(line["details"])
@@ -110,14 +110,14 @@ def fold_chain(lines: Iterable[Line]) -> Balance:
 def _form_fault(line: Line) -> str:
     """Return the fault in a line's fields; empty if there is none. Later lines are not read after a fault."""
     if not isinstance(line, Mapping) or line.get("kind") not in ENTRY_KINDS:
-        return "its line is not one of a ledger"
+        return "it is not in the ledger's format"
     expected = FIELDS | ({"amount"} if line["kind"] in AMOUNTS else set())
     if set(line) != expected or any(type(line[name]) is not int for name in ("seq", "about")):
-        return "its line is not one of a ledger"
+        return "it is not in the ledger's format"
     if not isinstance(line.get("amount", {}), Mapping):
-        return "its line is not one of a ledger"
+        return "it is not in the ledger's format"
     if not all(isinstance(line[name], str) and DIGEST.fullmatch(line[name]) for name in ("details", "previous")):
-        return "a digest is not written as a ledger writes it"
+        return "a digest is not in the ledger's format"
     return ""
 
 
@@ -126,9 +126,9 @@ def _order_faults(line: Line, *, place: int, previous: str, known_details: set[s
     faults = []
     opens = line["kind"] == OPENING[place - 1] if place <= len(OPENING) else line["kind"] != REGISTERED
     if line["seq"] != place or line["previous"] != previous or not opens:
-        faults.append("it does not follow the entry before it")
+        faults.append("it does not follow the previous entry")
     if line["details"] in known_details:
-        faults.append("it names what an entry before it names")
+        faults.append("it repeats the details of an earlier entry")
     return faults
 
 
@@ -139,13 +139,13 @@ def _book_line(account: Balance, line: Line) -> list[str]:
     amount = Price.read(dict(line["amount"])) if kind in AMOUNTS else Price(epsilon_or_rho=0)
     if kind == BUDGET:
         if account.measure not in (None, amount.measure) or (account.budget and amount.measure is BudgetMeasure.RHO):
-            faults.append("a budget in rho is fixed when it is opened")
+            faults.append("a budget in rho cannot be changed after registration")
         if not 0 < amount.epsilon_or_rho <= MAX_EPSILON * 10**NANO_DIGITS or amount.delta >= 10**ATTO_DIGITS:
-            faults.append("no budget is so large")
+            faults.append("the budget is too large")
         account.budget, account.measure = amount, account.measure or amount.measure
     elif kind == ATTEMPT:
         if not amount.epsilon_or_rho:
-            faults.append("nothing is drawn for nothing")
+            faults.append("a release must have a charge")
         account.begun[line["seq"]] = amount
         account.spent = account.spent + amount
     elif kind in OUTCOMES:
@@ -153,7 +153,7 @@ def _book_line(account: Balance, line: Line) -> list[str]:
         if attempt_price is None or amount != (
             Price(epsilon_or_rho=0, measure=attempt_price.measure) if kind == MACHINE_FAILED else attempt_price
         ):
-            faults.append("it is not the outcome of its attempt")
+            faults.append("it does not match its attempt")
         else:
             account.spent = account.spent - attempt_price + amount
         account.charged = account.charged + amount
@@ -162,12 +162,12 @@ def _book_line(account: Balance, line: Line) -> list[str]:
             account.stored.add(line["seq"])
     elif kind == PUBLISHED:
         if about not in account.stored or about in account.published:
-            faults.append("what is stored is published once")
+            faults.append("a stored release can be published only once")
         account.published.add(about)
     elif kind == RESTORED:
         account.forgotten += about
     if (kind != RESTORED and (kind in (*OUTCOMES, PUBLISHED)) != bool(about)) or about < 0:
-        faults.append("it is about another entry than it may be")
+        faults.append("it refers to the wrong entry")
     if account.spent and (account.budget is None or not account.spent.within(account.budget)):
-        faults.append("more is spent than its budget")
+        faults.append("the charges exceed the budget")
     return faults

@@ -28,7 +28,7 @@ from dprelease.ledger.stores.protocols import LedgerConnection
 if TYPE_CHECKING:
     from dprelease.ledger.store import Ledger
 
-WRONG = "The ledger does not add up at line {number}: {why}. Restore a backup."
+WRONG = "The ledger is inconsistent at line {number}: {why}. Restore a backup."
 SIGNED = {"by", "at"}
 BODIES = {
     VERSION: {"fingerprint"} | SIGNED,
@@ -91,7 +91,7 @@ def _wrong(connection: LedgerConnection, dataset_id: str) -> Iterator[str]:
     if DAMAGED_FILE in damage:
         return
     if registration_in(connection).dataset_id != dataset_id:
-        yield "The ledger's file is another data set's. Restore a backup."
+        yield "The ledger's file belongs to another data set. Restore a backup."
     lines = lines_in(connection)
     for number, why in fold_chain(lines).faults:
         yield WRONG.format(number=number, why=why)
@@ -101,25 +101,25 @@ def _wrong(connection: LedgerConnection, dataset_id: str) -> Iterator[str]:
     for line, (seq, kind, about, text, stored_digest) in zip(lines, rows, strict=True):
         body = document_in(text)
         if digest(line) != stored_digest or canonical(body).decode() != text:
-            yield WRONG.format(number=seq, why="it is not what was written")
+            yield WRONG.format(number=seq, why="its contents were changed")
             continue
         if set(body) != BODIES.get(kind, set(body)) or any(type(body[name]) is not str for name in SIGNED & set(body)):
-            yield WRONG.format(number=seq, why="its body is not one of a ledger")
+            yield WRONG.format(number=seq, why="its body is not in the ledger's format")
             return
         if kind == RESTORED and len(body["machine_failed"]) != about:
-            yield WRONG.format(number=seq, why="it is about another number of requests than it names")
+            yield WRONG.format(number=seq, why="its number of requests is wrong")
         if kind == ATTEMPT:
             requests[seq] = digest(body["request"])
             if requests[seq] in begun or (requests[seq], False) in drawn:
-                yield WRONG.format(number=seq, why="a request is charged once")
+                yield WRONG.format(number=seq, why="a request can be charged only once")
             begun.add(requests[seq])
         if kind not in OUTCOMES:
             continue
         once = (digest(body["request"]), kind == MACHINE_FAILED)
         if requests.get(about) != once[0]:
-            yield WRONG.format(number=seq, why="it is not the outcome of its attempt")
+            yield WRONG.format(number=seq, why="it does not match its attempt")
         if once in drawn:
-            yield WRONG.format(number=seq, why="a request is charged once")
+            yield WRONG.format(number=seq, why="a request can be charged only once")
         drawn.add(once)
         begun.discard(once[0])
         if kind == STORED:
@@ -128,4 +128,4 @@ def _wrong(connection: LedgerConnection, dataset_id: str) -> Iterator[str]:
             if digests != body["files"]:
                 yield WRONG.format(number=seq, why="its result is not the one that was charged")
     if {row[0] for row in connection.execute("SELECT digest FROM payloads")} - named:
-        yield "The ledger holds a file that no entry names. Restore a backup."
+        yield "The ledger contains a file that belongs to no entry. Restore a backup."

@@ -31,12 +31,15 @@ PATIENCE = 60.0
 """Seconds that a writer waits for another one."""
 LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 DAMAGED_FILE = "The ledger's file is damaged. Restore a backup."
-LINKED = "The ledger's file has a second name, a hard link, and beside it another turn to draw: remove the other name."
-OPEN_FOLDER = (
-    "Other accounts may enter or change the ledger's folder: it must belong to the account that runs this program, "
-    "with mode 700 (`chmod 700`)."
+LINKED = (
+    "The ledger's file has a second name (a hard link), under which another release could run at the same "
+    "time. Remove the other name."
 )
-OLDER = "The ledger has schema {schema}, which only an older program reads; this one knows schema {known}."
+OPEN_FOLDER = (
+    "Other accounts can enter or change the ledger's folder. It must belong to the account that runs this "
+    "program, with mode 700 (`chmod 700`)."
+)
+OLDER = "The ledger has schema {schema}. Only an older program reads it; this program reads schema {known}."
 PRAGMAS = (
     "PRAGMA journal_mode = DELETE",
     "PRAGMA synchronous = EXTRA",
@@ -61,7 +64,7 @@ class FileConnection(sqlite3.Connection):
             yield DAMAGED_FILE
             return
         if self.execute("PRAGMA foreign_key_check").fetchall():
-            yield "The ledger's tables do not fit each other. Restore a backup."
+            yield "The ledger's tables are inconsistent. Restore a backup."
         if _shape(self) != _expected():
             yield "The ledger's tables or triggers were changed. Restore a backup."
 
@@ -176,7 +179,7 @@ def open_connection(
         LedgerError: it is missing, cannot be read now, or has another schema version.
     """
     if path.is_symlink():  # another name would have another lock file
-        raise LedgerError("The ledger's file is a link to another: put the file itself there.")
+        raise LedgerError("The ledger's file is a symbolic link. Replace it by the file itself.")
     if not path.is_file():
         raise LedgerError("This ledger holds no such data set.")
     with translate_errors():

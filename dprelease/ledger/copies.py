@@ -31,9 +31,10 @@ from dprelease.ledger.stores.files import Files
 from dprelease.ledger.writing import record_access_entry, record_restored_copies
 
 OF_A_DATABASE = (
-    "These commands are for ledgers of files. One in a database is copied by Postgres' own means, also while it is "
-    "used: pg_dump --schema='dpscope*'. Put a copy into an empty database with psql, and run `ledger check` before "
-    "the next release: charges in between are missing, and no certificate counts such a copy."
+    "These commands are only for ledgers in files. Copy a ledger in Postgres with pg_dump "
+    "--schema='dpscope*', also while it is used. Restore the copy into an empty database with psql. Run "
+    "`ledger check` before the next release. Charges made after the copy are lost, and no certificate "
+    "states this."
 )
 
 
@@ -52,7 +53,7 @@ def backup(ledger: Ledger, dataset_id: str, folder: Path) -> Path:
     with translate_errors():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.exists():
-        raise LedgerError("There is a copy in this folder already: name another.")
+        raise LedgerError("This folder contains a copy already. Choose another folder.")
     unfinished = _unfinished_path(path)
     with open_connection(ledger.path(dataset_id)) as source:
         _copy_database(source, unfinished)
@@ -98,7 +99,7 @@ def restore(ledger: Ledger, copy: Path, by: Actor) -> Path | None:
     path = ledger.path(dataset_id)
     with turn(path.with_suffix(".turn"), patience=PATIENCE), _write_lock_if_readable(path) as old:
         if _exists(path) and not damage_in_file(path, dataset_id):
-            raise LedgerError("The ledger adds up as it is: nothing was put back.")
+            raise LedgerError("The ledger is consistent, so nothing was restored.")
         if wrong := faults_in_file(copy, dataset_id, copy=True):
             raise LedgerError(wrong[0])
         unfinished = _unfinished_path(path)

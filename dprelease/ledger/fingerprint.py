@@ -21,7 +21,7 @@ from dprelease.ledger.true_value_access import name_fingerprint
 KEY_BYTES = 32
 KEY_FILE = "fingerprint.key"
 OPEN_KEY = (
-    "Other accounts may read or change the key beside the ledger: it must belong to the account that runs this "
+    "Other accounts can read or change the key of the ledger. It must belong to the account that runs this "
     "program, with mode 600 (`chmod 600`)."
 )
 DIGITS = 64
@@ -68,13 +68,13 @@ def key_of(folder: Path) -> bytes:
     with translate_errors():
         if not path.exists():
             if datasets_in(folder) or any(folder.glob(f"{NOTE}*")):
-                raise LedgerError("The key beside the ledger is missing. Restore a copy of it.")
+                raise LedgerError("The key of the ledger is missing. Restore a copy of it.")
             create_private_file(path, secrets.token_bytes(KEY_BYTES))
     require_private(path, OPEN_KEY)
     with translate_errors():
         key = path.read_bytes()
     if len(key) != KEY_BYTES:
-        raise LedgerError("The key beside the ledger is damaged. Restore a copy of it.")
+        raise LedgerError("The key of the ledger is damaged. Restore a copy of it.")
     return key
 
 

@@ -12,13 +12,13 @@ from dpcore.core.problem import MAX_ROWS
 from dpcore.data.declarations import MAX_PERSON_ROWS
 from dprelease.ledger.units import BudgetMeasure, Price
 
-OVER = "Needs {need}; {left} is left. Nothing was drawn."
-RAISED = "The draw failed. As that may depend on the rows, the charge stays. Nothing was shown."
-DIED = "The draw did not finish, and nothing was shown. As that may depend on the rows, its charge stands."
-DRAW_IN_PROGRESS = "Another release is being drawn. Nothing was charged."
-UNWRITABLE = "The ledger cannot be read or written now, and this charged and showed nothing."
-UNSURE = "The ledger did not say whether this was stored, and nothing was shown: ask for the same again."
-UNFIT = "The ledger would not add up with this. Nothing was charged or shown."
+OVER = "The release needs {need}, but only {left} is left. Nothing was released."
+RAISED = "The release failed, and nothing was shown. The cause may depend on the rows, so the charge stays."
+DIED = "The release did not finish, and nothing was shown. The cause may depend on the rows, so the charge stays."
+DRAW_IN_PROGRESS = "Another release is running. Nothing was charged."
+UNWRITABLE = "The ledger cannot be read or written now. Nothing was charged or shown."
+UNSURE = "The ledger did not confirm the release, and nothing was shown. Request the same release again."
+UNFIT = "The ledger would become inconsistent. Nothing was charged or shown."
 RELEASE = "release"
 """Name of the action of releasing, for messages."""
 DAMAGED = "The ledger cannot be read. Restore a backup."
@@ -36,8 +36,8 @@ def restored_sentence(times: int) -> str:
     if not times:
         return ""
     return (
-        f"A copy of the ledger was put back {'once' if times == 1 else f'{times:,} times'}: what was charged after it "
-        "was made is not in the total, though its results may have been seen."
+        f"A copy of the ledger was restored {'once' if times == 1 else f'{times:,} times'}. Charges made "
+        "after the copy are not in the total, but their results may have been seen."
     )
 
 
@@ -117,14 +117,14 @@ class Registration:
     def refusal(self) -> str:
         """Reason why this cannot be registered, as a sentence; empty if it can."""
         if self.person_column and self.neighbours is not Neighbours.ADD_REMOVE_ONE:
-            return "Persons with several rows are protected where rows are added or removed."
+            return "Persons with several rows can be protected only if rows are added or removed."
         if self.person_column and not is_words(self.person_column):
             return f"The person column's name must be 1 to {MAX_WORDS} printable characters."
         rows_of_a_row = self.rows_a_person > 1 and not self.person_column
         if not 1 <= self.public_n <= MAX_ROWS or rows_of_a_row:
-            return "A registration names a public n, and rows a person only beside a person column."
+            return "A registration needs a public n. A maximum of rows per person needs a person column."
         if not 1 <= self.rows_a_person <= MAX_PERSON_ROWS:
-            return f"A person may have between 1 and {MAX_PERSON_ROWS:,} rows."
+            return f"The maximum rows per person must be between 1 and {MAX_PERSON_ROWS:,}."
         return ""
 
     @property

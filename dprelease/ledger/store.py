@@ -62,7 +62,7 @@ from dprelease.ledger.writing import (
 )
 
 ACCESSED_BEFORE = "true values may have been seen before"
-COUNTS_REGISTERED = "Counts of this engine's table are registered already: register these as a new version of them."
+COUNTS_REGISTERED = "Counts of this engine's table are registered already. Register these as a new version."
 
 
 def _printable_name(text: str, what: str) -> str:
@@ -74,7 +74,7 @@ def _printable_name(text: str, what: str) -> str:
 def _require_new_rows(rows_fingerprint: str, known: Collection[str]) -> None:
     """Raise LedgerError if the rows are among these fingerprints of other data sets."""
     if rows_fingerprint in known:
-        raise LedgerError("These rows are registered already, under the budget they have.")
+        raise LedgerError("These rows are registered already. Use that data set and its budget.")
     if any(same_table(rows_fingerprint, each) for each in known):
         raise LedgerError(COUNTS_REGISTERED)
 
@@ -125,7 +125,7 @@ class Ledger:
         if registration.refusal:
             raise LedgerError(registration.refusal)
         if budget.measure is BudgetMeasure.RHO and not (budget.epsilon_or_rho > 0 and budget.delta > 0):
-            raise LedgerError("A budget in ρ has a ρ and a δ above 0.")
+            raise LedgerError("A budget in ρ needs ρ and δ above 0.")
         rows_fingerprint = fingerprint(rows, key=key_of(self.folder))
         with self._registering(rows_fingerprint):
             return self._write_registration(registration, rows_fingerprint, budget, by)
@@ -153,7 +153,7 @@ class Ledger:
             measure=budget.measure,
             dataset_id=secrets.token_hex(16),
             salt=fresh_salt(),
-            by=_printable_name(by.name, "name of the steward"),
+            by=_printable_name(by.name, "name of the data owner"),
             at=today(),
         )
         with self.store.beginning(registered.dataset_id) as connection:
@@ -171,19 +171,22 @@ class Ledger:
             if rows_fingerprint not in self.fingerprints(dataset_id):
                 with self._writing(dataset_id) as connection:
                     _require_new_rows(rows_fingerprint, connection.other_fingerprints())
-                    name = _printable_name(by.name, "name of the steward")
+                    name = _printable_name(by.name, "name of the data owner")
                     append(connection, VERSION, {"fingerprint": rows_fingerprint} | signed(name))
 
     def set_budget(self, dataset_id: str, budget: Price, reason: str, by: Actor) -> None:
         """Set a new budget, at least what is spent. Sums of epsilon and delta stay valid when a budget is raised."""
         by.must_be_steward("set a budget")
         if BudgetMeasure.RHO in (budget.measure, self.account(dataset_id).budget.measure):
-            raise LedgerError("A budget in ρ is fixed when it is opened: that it may be chosen later is not proved.")
+            raise LedgerError("A budget in ρ cannot be changed: the composition theorem needs it fixed in advance.")
         if not budget.epsilon_or_rho > 0 or not self.account(dataset_id).spent.within(budget):
-            raise LedgerError("A budget is above 0 and covers what is spent.")
+            raise LedgerError("A budget must be above 0 and at least what is spent.")
         with self._writing(dataset_id) as connection:
             set_budget(
-                connection, budget, _printable_name(reason, "reason"), _printable_name(by.name, "name of the steward")
+                connection,
+                budget,
+                _printable_name(reason, "reason"),
+                _printable_name(by.name, "name of the data owner"),
             )
 
     def record_access(self, dataset_id: str, what: str, by: Actor) -> None:
@@ -201,7 +204,7 @@ class Ledger:
                 raise LedgerError("There is no such release to publish.")
             seq = outcomes[entry - 1][0]
             if not stored_in(connection, seq).published:
-                append(connection, PUBLISHED, signed(_printable_name(by.name, "name of the steward")), about=seq)
+                append(connection, PUBLISHED, signed(_printable_name(by.name, "name of the data owner")), about=seq)
 
     def machine_failed(self, dataset_id: str, attempt: int, by: Actor, *, patience: float = PATIENCE) -> None:
         """Declare that the machine, not the draw, ended an attempt, which is then not charged.
@@ -214,7 +217,7 @@ class Ledger:
             if not begun:
                 raise LedgerError("There is no such attempt without an outcome.")
             if begun[0].request_digest in declared_in(connection):
-                raise LedgerError("This request died before. As that may depend on the rows, its charge stands.")
+                raise LedgerError("This request failed before. The cause may depend on the rows, so its charge stays.")
             body = {"request": begun[0].request} | signed(_printable_name(by.name, "name"))
             book(connection, begun[0], MACHINE_FAILED, body)
 
@@ -302,7 +305,7 @@ class Ledger:
             LedgerBusy: another process began the same attempt after the draw lock was lost here.
         """
         by.must_have_a_role(RELEASE)
-        request_digest, name = digest(request), _printable_name(by.name, "name of who asks")
+        request_digest, name = digest(request), _printable_name(by.name, "name of the requesting user")
         with self._writing(dataset_id, checked=True) as connection:
             if outcome_in(connection, request_digest) or request_digest in {
                 each.request_digest for each in begun_in(connection)

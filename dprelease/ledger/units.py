@@ -55,7 +55,7 @@ def parse_units(text: str, digits: int) -> int:
         amount = int(whole + rest.ljust(digits, "0"))
         if format_units(amount, digits) == text:
             return amount
-    raise ParameterError("A decimal is not written as a ledger writes it.")
+    raise ParameterError("A decimal is not in the ledger's format.")
 
 
 class BudgetMeasure(enum.StrEnum):
@@ -101,16 +101,16 @@ class Price:
             ParameterError: the delta would be 1 or more.
         """
         if not 1 <= rows_a_person <= MAX_PRICED_ROWS:
-            raise ParameterError(f"A person has between 1 and {MAX_PRICED_ROWS:,} rows.")
+            raise ParameterError(f"The maximum rows per person must be between 1 and {MAX_PRICED_ROWS:,} rows.")
         first = rows_a_person * to_units(guarantee.epsilon, NANO_DIGITS)
         delta = guarantee.delta
         if delta and rows_a_person > 1:
             # The sum of e^(i epsilon) below c: no division by an epsilon near 0, and no overflow beyond the check.
             if (rows_a_person - 1) * guarantee.epsilon + math.log(delta) >= 0:
-                raise ParameterError("The delta of a person with so many rows would be 1 or more.")
+                raise ParameterError("With this many rows per person, δ would be 1 or more.")
             delta *= math.fsum(math.exp(i * guarantee.epsilon) for i in range(rows_a_person)) * ROUNDING
         if delta >= 1:
-            raise ParameterError("The delta of a person with so many rows would be 1 or more.")
+            raise ParameterError("With this many rows per person, δ would be 1 or more.")
         return cls(epsilon_or_rho=first, delta=to_units(delta, ATTO_DIGITS))
 
     @classmethod
@@ -121,10 +121,10 @@ class Price:
             ParameterError: the values are out of range.
         """
         if not (0 < epsilon <= MAX_EPSILON and 0 <= delta < 1):
-            raise ParameterError("A budget needs epsilon above 0 and finite, and delta of at least 0 and below 1.")
+            raise ParameterError("A budget needs a finite ε above 0, and a δ of at least 0 and below 1.")
         first, atto = (to_units(x, d, rounding=ROUND_FLOOR) for x, d in ((epsilon, NANO_DIGITS), (delta, ATTO_DIGITS)))
         if not first:
-            raise ParameterError("A budget has an epsilon of at least 10^-9.")
+            raise ParameterError("A budget needs an ε of at least 10^-9.")
         return cls(epsilon_or_rho=first, delta=atto)
 
     @classmethod
@@ -163,11 +163,11 @@ class Price:
         whole = cls.allowed(epsilon=epsilon, delta=delta)
         half = whole.delta // 2
         if not half:
-            raise ParameterError("A budget in rho needs a delta of at least 2·10^-18.")
+            raise ParameterError("A budget in ρ needs a δ of at least 2·10^-18.")
         rho = largest_rho(epsilon=whole.epsilon_or_rho / 10**NANO_DIGITS, delta=half / 10**ATTO_DIGITS)
         first = to_units(rho, NANO_DIGITS, rounding=ROUND_FLOOR)
         if not first:
-            raise ParameterError("A budget in rho of less than 10^-9 allows nothing: take a larger epsilon or delta.")
+            raise ParameterError("A budget in ρ below 10^-9 allows no release. Choose a larger ε or δ.")
         return cls(epsilon_or_rho=first, delta=half, measure=BudgetMeasure.RHO)
 
     @property
@@ -201,7 +201,7 @@ class Price:
 
     def _shared(self, other: Price) -> BudgetMeasure:
         if self.measure is not other.measure and self and other:
-            raise ParameterError("Amounts in epsilon and in rho do not add up.")
+            raise ParameterError("Amounts in ε and in ρ cannot be added.")
         return self.measure if self else other.measure
 
     def __bool__(self) -> bool:

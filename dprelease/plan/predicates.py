@@ -113,7 +113,7 @@ def conditions(line: str, table: DeclaredTable) -> dict[str, Condition]:
             if not now[0] < now[1]:
                 raise ParameterError(f"no number is left of “{name}”.")
         elif now != before:
-            raise ParameterError(f"“{name}” has one label only.")
+            raise ParameterError(f"“{name}” has only one label.")
         by_column[name] = now
     if not by_column:
         raise ParameterError("it names no column.")
@@ -127,19 +127,19 @@ def cut_at(lines: Sequence[str], columns: Sequence[str], table: DeclaredTable) -
         ParameterError: a line is about other columns, or there are too many cells.
     """
     if len(lines) > MAX_LINES:
-        raise ParameterError(f"A question has at most {MAX_LINES:,} lines.")
+        raise ParameterError(f"A statistic has at most {MAX_LINES:,} lines.")
     cuts: dict[str, set[float]] = {name: set() for name in columns}
     for line in lines:
         line_conditions = conditions(line, table)
         if set(line_conditions) != set(columns):
-            raise ParameterError("Every line of a question is about the same columns.")
+            raise ParameterError("All lines of a statistic must be about the same columns.")
         for name, condition in line_conditions.items():
             on = table.on(name)
             if isinstance(condition, tuple) and is_number(on):
                 cuts[name] |= {end for end in condition if on.low < end < on.high}
     reading = table.cut({name: tuple(sorted(places)) for name, places in cuts.items()})
     if reading.domain.size > MAX_CELLS:
-        raise ParameterError(f"These lines cut {reading.domain.size:,} cells; at most {MAX_CELLS:,} are told apart.")
+        raise ParameterError(f"These lines need {reading.domain.size:,} cells; at most {MAX_CELLS:,} are possible.")
     return reading
 
 
@@ -236,7 +236,7 @@ def _range(rest: str, on: Number, name: str) -> tuple[float, float]:
         what, ends = "number", (exactly(on.low), exactly(on.high))
         if is_dates(on):
             what, ends = "date", (on.first, on.last)
-        raise ParameterError(f"no {what} of “{name}” lies there, which is declared from {ends[0]} to {ends[1]}.")
+        raise ParameterError(f"“{name}” is declared from {ends[0]} to {ends[1]}, and this {what} is outside.")
     return low, high
 
 

@@ -111,11 +111,11 @@ class PlannedQuestion:
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", dict(self.values))
         if not self.columns or len(set(self.columns)) < len(self.columns):
-            raise ParameterError("A question is about one column or several different ones.")
+            raise ParameterError("A statistic needs one column, or several different columns.")
         if self.target is not None and not 0 < self.target < 1:
             raise ParameterError(f"A target error must lie between 0 and 1, got {self.target!r}.")
         if (self.queries == Marginals.key) != bool(self.ways or self.lines) or (self.ways and self.lines):
-            raise ParameterError("Tables are asked by their number of columns, or by lines about all of them.")
+            raise ParameterError("Tables need a number of columns, or lines about all columns.")
 
     @property
     def entry(self) -> Entry:
@@ -166,19 +166,21 @@ class Plan:
     def __post_init__(self) -> None:
         object.__setattr__(self, "file_format", canonical_format(self.file_format))
         if not 1 <= len(self.questions) <= MAX_QUESTIONS:
-            raise ParameterError(f"A plan has between 1 and {MAX_QUESTIONS} questions, got {len(self.questions)}.")
+            raise ParameterError(f"A plan has between 1 and {MAX_QUESTIONS} statistics, got {len(self.questions)}.")
         if not 0 < self.beta < 1:
-            raise ParameterError(f"A failure chance must lie between 0 and 1, got {self.beta!r}.")
+            raise ParameterError(f"The failure probability β must lie between 0 and 1, got {self.beta!r}.")
         object.__setattr__(self, "questions", tuple(map(self._with_suitable_mechanism, self.questions)))
         # Validate now: unknown columns, a mechanism that does not serve the queries, a value out of range.
         for question in self.questions:
             entry = question.entry
             if question.releases not in RELEASED or "epsilon" not in entry.controls():
-                raise ParameterError(f"{entry.title} does not release data, tables or a value: a plan has no place.")
+                raise ParameterError(
+                    f"{entry.title} does not release data, tables or a value, so it cannot be in a plan."
+                )
             if question.releases == "value" and not question.quantity:
-                raise ParameterError(f"{entry.title} has no place in a plan yet.")
+                raise ParameterError(f"{entry.title} cannot be in a plan yet.")
             if not entry.serves(self.problem(question).queries):
-                raise ParameterError(f"{entry.title} does not serve this question.")
+                raise ParameterError(f"{entry.title} cannot release this statistic.")
         _ = self.cost
 
     def _with_suitable_mechanism(self, question: PlannedQuestion) -> PlannedQuestion:
@@ -203,7 +205,7 @@ class Plan:
         else:
             classes = {kind.key: kind for kind in classes_for(domain)}
             if question.queries not in classes:
-                raise ParameterError(f"Of these columns one may ask: {', '.join(classes) or 'tables'}.")
+                raise ParameterError(f"Statistics of these columns: {', '.join(classes) or 'tables'}.")
             queries = classes[question.queries](domain=domain)
         return Problem(domain=domain, queries=queries, n=self.n, neighbours=self.neighbours)
 
@@ -297,7 +299,7 @@ class Plan:
             document, "plan", {"format", "table", "relation", "n", "questions"}, optional={"beta", "file_format"}
         )
         if not isinstance(document["questions"], list):
-            raise ParameterError("The plan's questions must be a list.")
+            raise ParameterError("The plan's statistics must be a list.")
         return cls(
             table=decode(document["table"], DeclaredTable),
             n=document["n"],
@@ -330,26 +332,26 @@ def _read_question(document: Any) -> PlannedQuestion:
     """Read a question from the file's mapping."""
     optional = {"target", "pinned", "ways", "asks"}
     check_fields(document, "question", {"columns", "queries", "mechanism", "epsilon"}, optional=optional)
-    check_fields(document["mechanism"], "question's mechanism", {"key"}, optional={"parameters"})
+    check_fields(document["mechanism"], "mechanism of the statistic", {"key"}, optional={"parameters"})
     columns, queries, mechanism = document["columns"], document["queries"], document["mechanism"]
     if not isinstance(columns, list) or not all(isinstance(each, str) for each in [*columns, queries]):
-        raise ParameterError("A question's columns are a list of texts, and its queries a text.")
+        raise ParameterError("The columns of a statistic must be a list of strings, and its queries a string.")
     if not isinstance(document.get("pinned", False), bool):
-        raise ParameterError("Whether a question is pinned must be true or false.")
+        raise ParameterError("The field “pinned” of a statistic must be true or false.")
     ways, lines = document.get("ways", 0), document.get("asks", [])
     if type(ways) is not int or not isinstance(lines, list) or not all(isinstance(each, str) for each in lines):
-        raise ParameterError("A question's ways are a whole number, and its asks a list of texts.")
+        raise ParameterError("The ways of a statistic must be an integer, and its asks a list of strings.")
     entry = entry_of(mechanism["key"] if isinstance(mechanism["key"], str) else "")
-    epsilon, target = decode_number(document["epsilon"], "A question's epsilon"), document.get("target")
+    epsilon, target = decode_number(document["epsilon"], "The ε of a statistic"), document.get("target")
     if not 0 < epsilon < math.inf:
-        raise ParameterError("A question's epsilon must be above 0.")
+        raise ParameterError("The ε of a statistic must be above 0.")
     return PlannedQuestion(
         columns=tuple(columns),
         queries=queries,
         entry_key=entry.key,
         epsilon=epsilon,
         values=decode_parameters(entry, mechanism.get("parameters", {})),
-        target=None if target is None else decode_number(target, "A question's target"),
+        target=None if target is None else decode_number(target, "The target of a statistic"),
         pinned=document.get("pinned", False),
         ways=ways,
         lines=tuple(lines),

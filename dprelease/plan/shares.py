@@ -145,9 +145,11 @@ def for_total(plan: Plan, total: float, *, seed: int = 1, known: Losses | None =
         return plan
     if not left >= LEAST_SHARE * len(free):
         rest = f"{max(0.0, left):.3g} for {len(free)} others"
-        raise ParameterError(f"Pinned questions leave ε = {rest}; each needs at least {LEAST_SHARE:g}.")
+        raise ParameterError(
+            f"Statistics with a fixed ε leave ε = {rest}. Each of the others needs at least {LEAST_SHARE:g}."
+        )
     if left > GRID[-1] * len(free):
-        raise ParameterError(f"A question has at most ε = {GRID[-1]:g} of its own: take a smaller total.")
+        raise ParameterError(f"A statistic can have at most ε = {GRID[-1]:g}. Choose a smaller total.")
     curves: list[Floats] = []
     for done, place in enumerate(free):
         work = curve(plan, plan.questions[place], seed=seed, known=known)

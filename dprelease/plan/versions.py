@@ -17,9 +17,9 @@ def changes(before: Stored, after: Request) -> tuple[str, ...]:
     if then.n != now.n:
         sentences.append(f"n was {then.n:,} and is {now.n:,}.")
     if then.neighbours is not now.neighbours:
-        sentences.append(f"The relation was “{then.neighbours.words}” and is “{now.neighbours.words}”.")
+        sentences.append(f"The neighbouring relation was “{then.neighbours.words}” and is “{now.neighbours.words}”.")
     if then.file_format != now.file_format:
-        sentences.append("The settings with which the file is read were changed.")
+        sentences.append("The format settings of the file were changed.")
     old, new = ({canonical(part.document): part for part in each.parts} for each in (then, now))
     unchanged = old.keys() & new.keys()
     left = [part for document, part in old.items() if document not in unchanged]

@@ -66,7 +66,7 @@ def rehearse_table(
         ParameterError: fewer than two columns, or too many cells.
     """
     if len(names) < 2:
-        raise ParameterError("A table of rows has two columns or more.")
+        raise ParameterError("A synthetic table needs at least two columns.")
     reading, n = table.whole(*names), min(n, MAX_REHEARSED)
     domain = reading.domain
     assert is_table(domain)

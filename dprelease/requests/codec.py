@@ -66,7 +66,7 @@ def encode(value: Any) -> dict[str, Any]:
     {'type': 'Columns', 'names': ['age'], 'on': {'type': 'Number', 'high': '128', 'bits': 7}}
     """
     if CODEC_TYPES.get(type(value).__name__) is not type(value):
-        raise ParameterError(f"{type(value).__name__} cannot be written in a request.")
+        raise ParameterError(f"{type(value).__name__} cannot be part of a request.")
     values = [(f, hint, getattr(value, f.name)) for f, hint in _fields(type(value))]
     return {"type": type(value).__name__} | {
         f.name: _encode_value(v, hint) for f, hint, v in values if v != _default(f)
@@ -105,7 +105,7 @@ def decode(document: Any, kind: type, *, domain: Domain | None = None) -> Any:
         ParameterError: one sentence on what is unknown, missing or out of range.
     """
     if not isinstance(document, Mapping):
-        raise ParameterError(f"A {kind.__name__} is written as a mapping with a type.")
+        raise ParameterError(f"A {kind.__name__} must be a mapping with a type.")
     named = document.get("type")
     decoded_type = CODEC_TYPES.get(named) if isinstance(named, str) else None
     if decoded_type is None or not issubclass(decoded_type, kind):
@@ -123,7 +123,7 @@ def decode(document: Any, kind: type, *, domain: Domain | None = None) -> Any:
             raise ParameterError(f"{named} needs the field “{name}”.")
     if issubclass(decoded_type, Queries):
         if domain is None or not decoded_type.fits(domain):
-            raise ParameterError(f"{named} cannot be asked on this domain.")
+            raise ParameterError(f"{named} is not possible on this domain.")
         values["domain"] = domain
     instance = decoded_type(**values)
     of_its_value = isinstance(instance, Predicate) and instance == dataclasses.replace(instance, name="")
@@ -149,7 +149,7 @@ def _read(value: Any, hint: Any, what: str) -> Any:
         return _bytes(value, what)
     if hint in (int, bool, str):
         if type(value) is not hint:
-            words = {int: "a whole number", bool: "true or false", str: "a text"}
+            words = {int: "an integer", bool: "true or false", str: "a string"}
             raise ParameterError(f"{what} must be {words[hint]}.")
         return value
     return decode(value, hint)
@@ -167,7 +167,7 @@ def _texts(value: Any) -> Iterator[str]:
 def _read_one_of(value: Any, hints: tuple[Any, ...], what: str) -> Any:
     if float in hints and isinstance(value, Mapping):
         if set(value) != {"number"}:
-            raise ParameterError(f"{what} must be a text or a number.")
+            raise ParameterError(f"{what} must be a string or a number.")
         return decode_number(value["number"], what)
     if float in hints and isinstance(value, int | float):
         return decode_number(value, what)
@@ -207,8 +207,7 @@ def check_format(document: Mapping[str, Any], what: str, expected: str) -> None:
     named, (name, _, version) = document.get("format"), expected.partition("/")
     if named in [f"{name}/{number}" for number in range(1, int(version))]:
         raise ParameterError(
-            f"This {what} has the format “{named}” of an older program, whose types were others: make it again, as "
-            f"“{expected}”."
+            f"This {what} has the format “{named}” of an older program. Create it again in the format “{expected}”."
         )
     if named != expected:
         raise ParameterError(f"A {what}'s format must be “{expected}”.")
@@ -229,7 +228,7 @@ def check_fields(
 def decode_relation(value: Any) -> Neighbours:
     """Decode a neighbouring relation; raises ParameterError for an unknown one."""
     if value not in list(Neighbours):
-        raise ParameterError(f"The relation must be one of {', '.join(Neighbours)}.")
+        raise ParameterError(f"The neighbouring relation must be one of {', '.join(Neighbours)}.")
     return Neighbours(value)
 
 

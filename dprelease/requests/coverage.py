@@ -33,8 +33,8 @@ def _values(domain: Domain) -> str:
     one = noun.lower().removesuffix("s")
     if not domain.clamp:
         return f"{noun} outside {low} to {high} count as missing; rows without a {one} are left out."
-    left_out = f"rows without a {one} are left out" if domain.missing else f"a cell without a {one} counts as {low}"
-    return f"{noun} are cut off at {low} and {high}; {left_out}."
+    left_out = f"rows without a {one} are left out" if domain.missing else f"a missing {one} counts as {low}"
+    return f"{noun} are clipped to {low} and {high}; {left_out}."
 
 
 def bounds(line: Number) -> tuple[str, str]:
@@ -48,9 +48,9 @@ def bounds(line: Number) -> tuple[str, str]:
 def _rows(mechanism: Mechanism, problem: Problem) -> str:
     """Return the sentence on the number of rows."""
     if isinstance(mechanism, CountedMean):
-        return "How many rows have a value is released with the mean."
+        return "The number of rows with a value is released with the mean."
     if problem.neighbours is not Neighbours.REPLACE_ONE:
-        return f"How many rows count is private; n = {problem.n:,} is a number named for them."
+        return f"The number of rows used is private. n = {problem.n:,} is a declared round number."
     if isinstance(mechanism, ClippedMean) or not problem.domain.missing:
-        return f"All n = {problem.n:,} rows count, a public number."
-    return f"Of n = {problem.n:,} rows, a public number, how many count is private."
+        return f"All n = {problem.n:,} rows are used; n is public."
+    return f"n = {problem.n:,} is public. How many of these rows are used is private."

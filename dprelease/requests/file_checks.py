@@ -47,7 +47,7 @@ CELL_BYTES = 24
 BLOCK = 1 << 12
 """Lines of a file that are held at once, where not all are needed."""
 NO_CSV = "{name} is not CSV as this program writes it."
-OTHER = "The columns, lines, labels or numbers of {name} are not those of the request."
+OTHER = "The columns, lines, labels or numbers of {name} do not match the request."
 Rows = list[list[str]]
 
 
@@ -64,10 +64,13 @@ def table_faults(question: RequestPart, files: Mapping[str, bytes], *, prefix: s
         expected = csv_files(drawn)
         drawn = replace(drawn, problem=question.problem)  # mock rows may be fewer
     except Exception:  # the mechanism cannot run on mock data, or memory is too small
-        yield f"The files {', '.join(files)} cannot be compared with the request: no mock data can be drawn of it."
+        yield (
+            f"The files {', '.join(files)} cannot be compared with the request, because no mock data can be "
+            "sampled for it."
+        )
         return
     if set(files) != {prefix + name for name in expected}:
-        yield f"This release is the files {', '.join(prefix + name for name in expected)}."
+        yield f"This release consists of the files {', '.join(prefix + name for name in expected)}."
         return
     for name, contents in expected.items():
         if name == f"{SYNTHETIC_ROWS}.csv":  # as many lines as rows: never all of them at once
@@ -100,7 +103,7 @@ def read_rows(contents: bytes) -> Rows:
 
 def _check_size(contents: bytes) -> None:
     """Raise ParameterError where a file has more text or cells than the tables of a release may have."""
-    smaller = "no released file is so large"
+    smaller = "no released file is this large"
     check_memory(len(contents), what="The text of a file", smaller=smaller, each=4)
     cells = contents.count(b",") + contents.count(b"\n")
     check_memory(cells, what="The cells of a file", smaller=smaller, each=CELL_BYTES)

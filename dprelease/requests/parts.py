@@ -69,7 +69,7 @@ class RequestPart:
     def __post_init__(self) -> None:
         # Validate now, before any rows are read.
         if not self.entry.serves(self.problem.queries):
-            raise ParameterError(f"{self.entry.title} does not serve this question.")
+            raise ParameterError(f"{self.entry.title} cannot release this statistic.")
         object.__setattr__(self, "values", dict(self.values))
         _ = self.mechanism
 
@@ -114,9 +114,9 @@ class RequestPart:
         """Decode a part from its mapping in a file; raises ParameterError with one sentence for invalid contents."""
         check_fields(document, "question", {"reading", "queries", "mechanism"}, optional={"bounds_from_data"})
         mechanism = document["mechanism"]
-        check_fields(mechanism, "question's mechanism", {"key", "parameters"})
+        check_fields(mechanism, "mechanism of the statistic", {"key", "parameters"})
         if not isinstance(document.get("bounds_from_data", False), bool):
-            raise ParameterError("Whether bounds come from the data must be true or false.")
+            raise ParameterError("The field for bounds read off the data must be true or false.")
         reading: Reading = decode(document["reading"], Reading)
         entry = entry_of(mechanism["key"] if isinstance(mechanism["key"], str) else "")
         return cls(
@@ -150,15 +150,15 @@ class Request:
 
     def __post_init__(self) -> None:
         if type(self.draw) is not int or not 1 <= self.draw <= MAX_DRAWS:
-            raise ParameterError(f"A draw's number must be a whole number between 1 and {MAX_DRAWS:,}.")
+            raise ParameterError(f"The number of a repetition must be an integer between 1 and {MAX_DRAWS:,}.")
         if not 1 <= len(self.parts) <= MAX_PARTS:
-            raise ParameterError(f"A request has between 1 and {MAX_PARTS} questions, got {len(self.parts)}.")
+            raise ParameterError(f"A request has between 1 and {MAX_PARTS} statistics, got {len(self.parts)}.")
         if len({(part.neighbours, part.n) for part in self.parts}) > 1:
-            raise ParameterError("The questions of a request are about one relation and one n.")
+            raise ParameterError("All statistics of a request must have the same neighbouring relation and n.")
         if type(self.rows_a_person) is not int or not 1 <= self.rows_a_person <= MAX_PERSON_ROWS:
-            raise ParameterError(f"A person may have between 1 and {MAX_PERSON_ROWS:,} rows.")
+            raise ParameterError(f"The maximum rows per person must be between 1 and {MAX_PERSON_ROWS:,} rows.")
         if self.rows_a_person > 1 and not self.person:
-            raise ParameterError("Several rows of a person need the column that says whose a row is.")
+            raise ParameterError("Several rows per person need a column that identifies the person.")
         object.__setattr__(self, "file_format", canonical_format(self.file_format))
 
     @property
@@ -206,7 +206,7 @@ class Request:
         data, person, parts = document["data"], document.get("person", ""), document["parts"]
         check_fields(data, "request's data", {"relation", "n"}, optional={"file_format"})
         if not isinstance(person, str) or not isinstance(parts, list):
-            raise ParameterError("A request's person is the name of a column, and its parts are a list.")
+            raise ParameterError("The person of a request must be a column name, and its parts a list.")
         neighbours = decode_relation(data["relation"])
         return cls(
             parts=tuple(RequestPart.of(each, n=data["n"], neighbours=neighbours) for each in parts[: MAX_PARTS + 1]),
@@ -222,7 +222,7 @@ def other_unit(request: Request, *, person: str, rows: int) -> str:
     if (request.person, request.rows_a_person) == (person, rows):
         return ""
     meant, registered = _unit(request.person, request.rows_a_person), _unit(person, rows)
-    return f"What is asked protects {meant}; these data are registered for {registered}."
+    return f"The request protects {meant}, but the data are registered for {registered}."
 
 
 def _unit(person: str, rows: int) -> str:

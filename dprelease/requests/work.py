@@ -28,11 +28,11 @@ def too_much_work(request: Request) -> str:
     if seconds <= MAX_SECONDS:
         return ""
     number = len(request.parts)
-    questions = f"These {number} questions" if number > 1 else "This question"
-    instead = "ask in several requests" if number > 1 else "smaller parameters"
+    questions = f"These {number} statistics" if number > 1 else "This statistic"
+    instead = "make several requests" if number > 1 else "smaller parameters"
     return (
-        f"{questions} would take about {seconds / 60:,.0f} minutes of computing, and at most "
-        f"{MAX_SECONDS / 60:g} are spent on one request: take fewer cells, or {instead}."
+        f"{questions} would take about {seconds / 60:,.0f} minutes, and a request may take at most "
+        f"{MAX_SECONDS / 60:g}. Choose fewer cells, or {instead}."
     )
 
 

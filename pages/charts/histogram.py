@@ -282,15 +282,15 @@ def release_frames(
     """
     refused: Booleans = np.asarray(np.isnan(released).any(axis=1))
     errors = np.abs(released - true).max(axis=1)
-    summary = "No release to show: every previewed run refused to answer."
+    summary = "No release to show: every preview gave no answer (⊥)."
     if not refused.all():
         summary = f"{about}: in its worst {where}, {_error_words(errors[~refused])}"
-        summary += f"; {refused.sum()} of {len(refused)} shown refused to answer." if refused.any() else "."
+        summary += f"; {refused.sum()} of the {len(refused)} shown gave no answer (⊥)." if refused.any() else "."
     frames = []
     for place, row in enumerate(released):
         label = f"release {place + 1} of {len(released)}"
         error = significant(float(errors[place]))
-        outcome = "refused to answer" if refused[place] else f"at most {_row_words(error)} off{also(place)}"
+        outcome = "no answer (⊥)" if refused[place] else f"error of at most {_row_words(error)}{also(place)}"
         # The first sentence is about this release, the second about all of them.
         sentence = summary if refused.all() else f"{label.capitalize()}: {outcome}. {summary}"
         frames.append(Frame(label=label, sentence=sentence, marks={name: mark(row)}))
@@ -301,8 +301,10 @@ def _error_words(errors: Floats) -> str:
     """Return the range of the releases' errors, in words."""
     low, high = significant(float(errors.min())), significant(float(errors.max()))
     if len(errors) == 1:
-        return f"the release shown is off by {_row_words(high)}"
-    return f"each of the {len(errors)} releases is off by {_row_words(high if low == high else f'{low} to {high}')}"
+        return f"the release shown has an error of {_row_words(high)}"
+    return (
+        f"each of the {len(errors)} releases has an error of {_row_words(high if low == high else f'{low} to {high}')}"
+    )
 
 
 def _row_words(count: int | str) -> str:
@@ -318,6 +320,6 @@ def _counts_sentence(n: int, layout: BarLayout, true: Floats, *, domain: Domain)
     bars = "1 bar" if len(counts) == 1 else f"{len(counts)} bars"
     text = f"{_row_words(n)} in {bars}: the fullest, {layout.names[fullest]}, has {counts[fullest]:,.0f}"
     missing_words = (
-        "1 row is missing or fits nowhere" if missing == 1 else f"{missing:,} rows are missing or fit nowhere"
+        "1 row is missing or out of bounds" if missing == 1 else f"{missing:,} rows are missing or out of bounds"
     )
     return f"{text}; {empty} {'is' if empty == 1 else 'are'} empty; {missing_words}."

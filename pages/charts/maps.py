@@ -144,7 +144,7 @@ def _heat(role: str, domain: Product, counts: Floats, *, darkest: float) -> Heat
         value=plane.T,
         low=0,
         high=darkest,
-        unit="rows in a square",
+        unit="rows in a cell",
         form=",.4~r",
         root=True,
     )

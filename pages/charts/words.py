@@ -58,12 +58,12 @@ def significant(value: float) -> str:
 
 def percent(value: float) -> str:
     """Return a fraction of n as a percentage with three significant digits; above 1 as a multiple of n."""
-    return f"{significant(value)} times n" if abs(value) > 1 else f"{significant(100 * value)}%"
+    return f"{significant(value)}·n" if abs(value) > 1 else f"{significant(100 * value)}%"
 
 
 def percent_up(value: float) -> str:
     """Return an upper bound as a percentage with three significant digits, rounded up."""
-    return f"{rounded_up(value)} times n" if abs(value) > 1 else f"{rounded_up(_hundredfold(value))}%"
+    return f"{rounded_up(value)}·n" if abs(value) > 1 else f"{rounded_up(_hundredfold(value))}%"
 
 
 def percent_down(value: float) -> str:

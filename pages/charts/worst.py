@@ -12,7 +12,7 @@ from dplab.measure import ErrorReport
 from pages.charts.picture import Axis, Dots, Mark, Picture, Region, Rule, Words, empty_picture
 from pages.charts.words import percent, percent_down, percent_up, rows, short_numbers, significant
 
-TITLE = "Worst error, promised and observed"
+TITLE = "Worst error: guaranteed and observed"
 HEADROOM = 1.7
 """Height of the picture, in tallest stacks."""
 BELOW_WORDS = 0.85
@@ -73,7 +73,7 @@ def _exceedance_label(answered: Floats) -> str:
     """Return how many err by how much in the few letters that a narrow picture has room for."""
     level, beyond = typical_failure(answered)
     alike, value = _failures(answered, level)
-    return f"≈ {_in_100(beyond)} in 100 err by {'' if alike else '> '}{percent(value)}"
+    return f"≈ {_in_100(beyond)} in 100 have an error {'of ' if alike else '> '}{percent(value)}"
 
 
 def _failures(answered: Floats, level: float) -> tuple[bool, float]:
@@ -90,7 +90,7 @@ def _exceedance_sentence(answered: Floats, *, run: str, on: str, n: int) -> str:
         return ""
     alike, value = _failures(answered, level)
     size = f"{percent(value)} ({rows(value, n)})"
-    return f"about {_in_100(beyond)} in 100{run} err by {'' if alike else 'more than '}{size}{on}" + (
+    return f"about {_in_100(beyond)} in 100{run} have an error {'of ' if alike else 'above '}{size}{on}" + (
         ", none by more" if alike else ""
     )
 
@@ -116,7 +116,7 @@ def worst_map(
     """
     answered = worst[~np.isnan(worst)]
     if not len(answered):
-        return empty_picture(title=TITLE, sentence=f"Every previewed {nouns.run} refused to answer.")
+        return empty_picture(title=TITLE, sentence=f"Every previewed {nouns.run} gave no answer (⊥).")
     wall = lower.value if lower is not None and lower.applies else 0.0
     value = promised.value if 0 < promised.value < np.inf else 0.0
     span = span_for(answered, [each for each in (value, wall) if each])
@@ -150,13 +150,13 @@ def worst_map(
         text = f"○ {_exceedance_label(answered)}"
         marks.append(Words(role="released", text=text, x=1, y=1, inside=True, align="right", shift=(-2, -8), size=13))
     if refused:
-        text = f"⊥ {refused:,} of {len(worst):,} refused"
+        text = f"⊥ {refused:,} of {len(worst):,} gave no answer"
         marks.append(Words(role="ink", text=text, x=0, y=1, inside=True, align="left", shift=(4, -8)))
     said = _outcome_sentence(guarantee, answered, n=n, refused=refused, nouns=nouns)
     if wall > 0:
-        said += f"; no mechanism can promise less than {percent_down(wall)}"
+        said += f". No mechanism can guarantee less than {percent_down(wall)}"
         if np.quantile(answered, 1 - promised.beta) < wall:
-            said += " for all data, though one data set may do better, as here"
+            said += " on all data; on one data set the error may be smaller, as here"
     title = f"worst error over {nouns.over}, share of n{' (log)' if span.log else ''}"
     return Picture(
         title=TITLE,
@@ -199,7 +199,7 @@ def _promise(promised: Bound, *, on_the_left: bool) -> Rule:
     """Return the promised error: solid where it is a guarantee, dashed where it is not, or exceeds 100%."""
     only_order = promised.kind is BoundKind.ORDER_ONLY
     sure = promised.applies and not only_order
-    name = "promised" if sure else "order only" if only_order else "would be promised"
+    name = "guaranteed" if sure else "order only" if only_order else "would be guaranteed"
     if promised.vacuous:  # a number beyond 100% would read as a promise
         name, sure = "no guarantee", False
     return Rule(
@@ -220,10 +220,10 @@ def _outcome_sentence(guarantee: Guarantee, answered: Floats, *, n: int, refused
     text = _exceedance_sentence(answered, run=f" {nouns.run}s", on=f" on their worst {nouns.query}", n=n)
     if not text:
         alike = float(answered[0])
-        text = f"every {nouns.run} errs by {percent(alike)} ({rows(alike, n)}) on its worst {nouns.query}"
+        text = f"every {nouns.run} has an error of {percent(alike)} ({rows(alike, n)}) on its worst {nouns.query}"
     text = f"{guarantee.sentence()}: {text}"
     if refused:
-        text += f"; {refused:,} of {len(answered) + refused:,} refused to answer and are not counted"
+        text += f"; {refused:,} of {len(answered) + refused:,} gave no answer (⊥) and are not counted"
     return text
 
 
@@ -234,12 +234,15 @@ def _with_promise(text: str, promised: Bound, answered: Floats, *, n: int) -> st
         return f"{text}; {said[0].lower()}{said[1:]}"
     broken = promised.broken_by(answered)
     low, high = binomial_interval(broken, len(answered))
-    condition = "the promise" if promised.applies else "what would be promised if every assumption held"
+    condition = (
+        "the promise" if promised.applies else ("the error that would be guaranteed if every assumption were met")
+    )
     if promised.kind is BoundKind.ORDER_ONLY:
-        condition = "the theorem's order of size"
+        condition = "the theorem's order of magnitude"
     return (
-        f"{text}; {condition}, {percent_up(promised.value)}, was exceeded in {broken:,} of {len(answered):,} "
-        f"({percent(float(low))} to {percent(float(high))} with 95% confidence; allowed {percent(promised.beta)})."
+        f"{text}. {condition}, {percent_up(promised.value)}, was exceeded in {broken:,} of "
+        f"{len(answered):,}. With 95% confidence that is {percent(float(low))} to {percent(float(high))}; "
+        f"β = {percent(promised.beta)} is allowed."
     )
 
 

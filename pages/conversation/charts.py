@@ -55,7 +55,7 @@ class _Turns:
         for kind, (role, shape) in STYLES.items():
             places = np.flatnonzero(self.is_kind[kind])
             hover = [
-                f"question {place + 1:,}, {questions[place]}: {names[place]}; guess {percent(guesses[place])}"
+                f"query {place + 1:,}, {questions[place]}: {names[place]}; guess {percent(guesses[place])}"
                 + ("" if kind == REFUSED else f", answer {percent(self.answer[place])} ({rows(self.answer[place], n)})")
                 + f"; true answer {percent(self.truth[place])} ({rows(self.truth[place], n)})"
                 for place in places
@@ -100,10 +100,10 @@ def answers_over_time(transcript: Transcript, *, truth: Floats) -> Picture:
     n, turns = transcript.problem.n, _turns(transcript, truth)
     off = np.stack([truth, turns.answer, np.full(len(truth), np.nan)], axis=1)
     free, paid, declined = (int(turns.is_kind[kind].sum()) for kind in STYLES)
-    counted = f"{len(truth):,} question{'s' if len(truth) > 1 else ''}: {free:,} free, {paid:,} paid"
+    counted = f"{len(truth):,} {'queries' if len(truth) > 1 else 'query'}: {free:,} free, {paid:,} paid"
     counted += f", {declined:,} refused" if declined else ""
     answered = turns.answer[~turns.is_kind[REFUSED]]
-    last = f"The last answer is {percent(float(answered[-1]))}" if len(answered) else "Nothing was answered"
+    last = f"The last answer is {percent(float(answered[-1]))}" if len(answered) else "No query was answered"
     return Picture(
         title="Answers over the conversation",
         x=_question_axis(len(truth)),
@@ -113,7 +113,8 @@ def answers_over_time(transcript: Transcript, *, truth: Floats) -> Picture:
             Dots(role="true", name="true answer", x=turns.number, y=truth, shape="line-ew", size=9),
             *turns.dots(turns.answer, n=n),
         ],
-        sentence=f"{counted}. {last}. Dashes are true answers; circles are free, diamonds paid for, crosses refused.",
+        sentence=f"{counted}. {last}. Dashes: true answers; circles: free answers; diamonds: paid answers; crosses: "
+        "refused queries.",
         table=turns.table,
     )
 
@@ -132,8 +133,8 @@ def errors_over_time(transcript: Transcript, *, truth: Floats, promise: float) -
     # A bound of more than all rows is no guarantee, and an axis that holds it hides the errors.
     guaranteed = promise < 1
     reach, role = (promise, "theory") if guaranteed else (max(1.0, worst), "vacuous")
-    name = f"promised: at most {percent_up(promise)}" if guaranteed else "no guarantee"
-    off = f"The worst answer so far is off by {percent(worst)} (≈ {rows(worst, n)})"
+    name = f"guaranteed: at most {percent_up(promise)}" if guaranteed else "no guarantee"
+    off = f"The largest error so far is {percent(worst)} (≈ {rows(worst, n)})"
     return Picture(
         title="Errors over the conversation",
         x=_question_axis(len(truth)),
@@ -144,7 +145,9 @@ def errors_over_time(transcript: Transcript, *, truth: Floats, promise: float) -
             Rule(role=role, y=-reach, dash="dash"),
             *(mark for mark in turns.dots(errors, n=n) if mark.name != REFUSED),
         ],
-        sentence=f"{off}; promised is at most {percent_up(promise)}." if guaranteed else f"{off}; nothing is promised.",
+        sentence=f"{off}. The guaranteed error is {percent_up(promise)}."
+        if guaranteed
+        else f"{off}. No error is guaranteed.",
         table=turns.table,
     )
 
@@ -183,13 +186,13 @@ def belief(
     gap = np.abs(believed - truth)
     near = int((gap < far).sum())
     return Picture(
-        title="What is believed, and what is true",
+        title="Belief and true data",
         x=x,
         y=y,
         marks=marks,
-        sentence=f"If these {len(gap):,} questions were asked now, {near:,} guesses would be off by less than "
-        f"{percent(far)} of all rows: near enough to be free, unless the noise of the check says otherwise. The worst "
-        f"guess would be off by {percent(float(gap.max()))}.",
+        sentence=f"If these {len(gap):,} queries were asked now, {near:,} guesses would have an error below "
+        f"{percent(far)} of all rows. They would be free, unless the noise of the check is large. The "
+        f"largest error would be {percent(float(gap.max()))}.",
         table={title: list(places), "believed": short_numbers(believed), "true": short_numbers(truth)},
         height=height,
     )
@@ -213,7 +216,7 @@ def conversation_map(
         worst=conversations.worst, n=n, guarantee=guarantee, promised=promised, lower=lower, nouns=CALLED
     )
     sentence = picture.sentence.replace(
-        "no mechanism can promise", "a mechanism that must answer every question cannot promise"
+        "impossible (lower bound)", "impossible for a mechanism that must answer every query (lower bound)"
     )
     return dataclasses.replace(picture, sentence=sentence)
 
@@ -225,17 +228,17 @@ def refusals(conversations: Conversations) -> Picture:
     changes = np.unique(np.concatenate([[0], np.flatnonzero(np.diff(shares)) + 1, [len(shares) - 1]]))
     turns, level = changes + 1, shares[changes]
     return Picture(
-        title="The chance of a refusal over the conversation",
+        title="Probability of a refusal during the conversation",
         x=_question_axis(len(shares)),
-        y=Axis(title="refuse it (⊥)", low=0, high=1, form=".3~p"),
+        y=Axis(title="no answer (⊥)", low=0, high=1, form=".3~p"),
         marks=[
             Band(role="quiet", x=turns, low=np.zeros(len(turns)), high=level, step=True, opacity=0.35),
-            Curve(role="quiet", name="conversations that refuse it", x=turns, y=level, step=True, legend=False),
+            Curve(role="quiet", name="conversations that refuse this query", x=turns, y=level, step=True, legend=False),
         ],
         sentence=refusal_sentence(conversations),
         table={
             "from question": turns.tolist(),
-            "conversations that refuse it": conversations.refused[changes].tolist(),
+            "conversations that refuse this query": conversations.refused[changes].tolist(),
         },
         height=220,
     )
@@ -247,12 +250,12 @@ def refusal_sentence(conversations: Conversations) -> str:
     low, high = (float(edge) for edge in binomial_interval(conversations.broken, trials))
     if not conversations.broken:
         return (
-            f"⊥ None of {trials:,} conversations refused a question: the chance that a conversation refuses one is "
-            f"below {percent_up(high)}, with 95% confidence."
+            f"⊥ None of {trials:,} conversations refused a query. With 95% confidence, the probability of "
+            f"a refusal is below {percent_up(high)}."
         )
     first = int(np.flatnonzero(conversations.refused)[0]) + 1
     return (
-        f"⊥ {conversations.broken:,} of {trials:,} conversations ran out of updates and refused every later question "
-        f"(a chance of {percent_down(low)} to {percent_up(high)} with 95% confidence), the first of them from question "
-        f"{first:,} on."
+        f"⊥ {conversations.broken:,} of {trials:,} conversations used all their updates and refused every "
+        f"later query, the first from query {first:,} on. With 95% confidence, the probability of that is "
+        f"{percent_down(low)} to {percent_up(high)}."
     )

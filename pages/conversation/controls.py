@@ -72,7 +72,7 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> ConversationRequ
         classes: dict[str, type[Queries]] = {kind.key: kind for kind in classes_for(source.domain)}
         if LinearQueries.fits(source.domain):
             classes[LinearQueries.key] = LinearQueries
-        class_key = choice("Questions", {key: kind.title for key, kind in classes.items()}, key="ask-questions-about")
+        class_key = choice("Queries", {key: kind.title for key, kind in classes.items()}, key="ask-questions-about")
         weighted = class_key == LinearQueries.key
         queries = _weighted(source.domain) if weighted else classes[class_key](domain=source.domain)
         entries = {each.key: each for each in serving(queries, releases="conversation")}
@@ -104,7 +104,9 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> ConversationRequ
 def _weighted(domain: Domain) -> LinearQueries:
     """Draw the control for weights; return sums with random weights from 0 to 1 for each cell."""
     titles = {key: name.capitalize() for key, (name, _) in GENERATED.items()}
-    kind = choice("Weights", titles, key="ask-weights", default="bumps", help_text="A query adds up its rows' weights.")
+    kind = choice(
+        "Weights", titles, key="ask-weights", default="bumps", help_text="A query adds up the weights of its rows."
+    )
     return generated(kind, queries=min(MAX_SUMS, MAX_WEIGHTS // domain.ordered), domain=domain, seed=1)
 
 
@@ -114,7 +116,8 @@ def draw_question(queries: Queries, *, key: str) -> int:
     if is_number(domain) and isinstance(queries, Thresholds):
         unit = f" ({domain.unit})" if domain.unit else ""
         threshold = st.slider(f"How many rows are below …{unit}", *_edges(domain), value=_place(domain, 0.5), key=key,
-                         step=domain.width, format="%.5g", help="The highest counts all not missing.")  # fmt: skip
+                         step=domain.width, format="%.5g",
+                         help="The highest value counts all rows that are not missing.")  # fmt: skip
         return _cell(domain, threshold)
     if is_number(domain) and isinstance(queries, Intervals):
         unit = f" ({domain.unit})" if domain.unit else ""

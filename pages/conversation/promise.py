@@ -28,10 +28,10 @@ def draw_promise(request: ConversationRequest) -> None:
         beta=BETA,
         others={entry.key: partial(make, entry) for entry in serving(request.queries, releases="conversation")},
     )
-    wall_words = ("no mechanism that must answer all", "Impossible below, if all are answered")
+    wall_words = ("impossible for mechanisms that must answer every query", "Lower bound, if every query is answered")
     target, questions = float(request.values["alpha"]), int(request.values["questions"])
     draw_offer(replace(offer, target=target, questions=questions, wall=wall_words))
     st.caption(
-        "A conversation about private rows spends their budget. One whose questions are fixed in advance is released "
-        "on Release; one whose questions depend on answers is refused there."
+        "A conversation about private rows spends their budget. If all queries are fixed in advance, you "
+        "can release it on Release. If queries depend on earlier answers, Release refuses it."
     )

@@ -56,7 +56,9 @@ class ConversationState:
         asking, slot = self.analyst[1], st.empty()
         for turn in range(questions):
             if turn % BLOCK == 0:
-                slot.progress(turn / questions, text="The analyst is asking. Move any control to stop.")
+                slot.progress(
+                    turn / questions, text="The simulated analyst is asking queries. Move any control to stop."
+                )
             index = asking.question()
             answer = self.conversation.ask(index)
             asking.hear(answer)
@@ -98,7 +100,7 @@ def current_state(request: ConversationRequest, dataset: Dataset) -> Conversatio
     if state is None:
         return begin(request, dataset)
     if state.request.key != request.key:
-        ended = f" The last one, of {state.questions:,} questions, is gone." if state.questions else ""
+        ended = f" The last conversation, of {state.questions:,} queries, is deleted." if state.questions else ""
         return begin(request, dataset, note=f"The settings changed, so a new conversation began.{ended}")
     state.request = request  # the analyst may have changed
     return state

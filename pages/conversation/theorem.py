@@ -30,7 +30,7 @@ def draw_theorem(request: ConversationRequest, dataset: Dataset) -> None:
         n=dataset.n,
         # A refused question has no answer, and so no error.
         said=describe_error(bound, n=dataset.n, subject="no answer given", bold=True),
-        needs=f"To promise α = {request.values['alpha']:g}",
+        needs=f"To guarantee α = {request.values['alpha']:g}",
         mechanism=request.entry.references,
         covers="for the whole conversation",
     )
@@ -38,11 +38,11 @@ def draw_theorem(request: ConversationRequest, dataset: Dataset) -> None:
 
 def draw_comparison(request: ConversationRequest, dataset: Dataset) -> None:
     """Draw the conversation of the same analyst with every mechanism: free, paid and refused answers, and errors."""
-    place = st.expander("Both mechanisms, the same analyst", key="ask_both_open", on_change="rerun")
+    place = st.expander("Both mechanisms with the same analyst", key="ask_both_open", on_change="rerun")
     if not place.open:
         return
     problem = request.problem(dataset.n)
-    lines = ["| mechanism | free | paid | refused | worst error | promised |", "|---|---|---|---|---|---|"]
+    lines = ["| mechanism | free | paid | refused | worst error | guaranteed |", "|---|---|---|---|---|---|"]
     for entry in serving(request.queries, releases="conversation"):
         mechanism = request.mechanism(entry)
         transcript = remember(
@@ -59,8 +59,8 @@ def draw_comparison(request: ConversationRequest, dataset: Dataset) -> None:
         )
     place.markdown("\n".join(lines))
     place.caption(
-        f"{int(request.values['questions']):,} questions of the {request.analyst} analyst to each, from the same seed. "
-        f"{request.badge()}."
+        f"The {request.analyst} analyst asks each mechanism {int(request.values['questions']):,} queries, "
+        f"from the same seed. {request.badge()}."
     )
 
 

@@ -42,16 +42,16 @@ def _ask_next(request: ConversationRequest, state: ConversationState) -> None:
     # The browser receives the key of a control, and an uploaded source's key holds the digest of its file.
     about = OWN_FILE if isinstance(request.source.origin, Uploaded) else request.source.key
     with st.form("ask_form", border=False):
-        st.header("Your question")
+        st.header("Your query")
         index = draw_question(request.queries, key=f"ask_at|{about}|{request.queries.key}")
         with st.container(horizontal=True):
             one = st.form_submit_button("Ask", type="primary", key="ask_one")
-            few = st.form_submit_button("Let an analyst ask 50", key="ask_50", help=_analyst_help(request))
-            many = st.form_submit_button("Let an analyst ask 500", key="ask_500", help=_analyst_help(request))
-            forget = "Forget this conversation; the same seed begins another."
+            few = st.form_submit_button("Let an analyst ask 50 queries", key="ask_50", help=_analyst_help(request))
+            many = st.form_submit_button("Let an analyst ask 500 queries", key="ask_500", help=_analyst_help(request))
+            forget = "Deletes this conversation and starts a new one with the same seed."
             again = st.form_submit_button("Start over", key="ask_again", help=forget)
     if again:
-        note = "A new conversation began; with the same seed the noise is the same."
+        note = "A new conversation began. The seed is the same, so the noise is the same."
         begin(request, request.dataset(), note=note)
     elif one:
         state.ask(index)
@@ -61,8 +61,8 @@ def _ask_next(request: ConversationRequest, state: ConversationState) -> None:
 
 def _analyst_help(request: ConversationRequest) -> str:
     if request.analyst == "bisecting":
-        return "Looks for one quantile after another by bisection: each question depends on the last answer."
-    return "Asks evenly spread questions, whatever the answers."
+        return "Searches one quantile after another by bisection: each query depends on the last answer."
+    return "Asks evenly spread queries, independent of the answers."
 
 
 def _draw_counts(result: ConversationResult) -> None:
@@ -74,18 +74,18 @@ def _draw_counts(result: ConversationResult) -> None:
     paid = int(state.conversation.transcript().paid.sum()) if state.questions else 0
     refused = int(state.conversation.transcript().declined.sum()) if state.questions else 0
     price_help = (
-        f"ε = {rounded_up(epsilon)} was charged when the conversation began and covers all of it; what is used up is "
-        "updates. Simulated on public data: no privacy budget is spent."
+        f"The start of the conversation charged ε = {rounded_up(epsilon)}. This covers every query; only "
+        "updates are used up. Simulated on public data: no privacy budget is spent."
     )
     free_place, paid_place, refused_place, price_place = st.columns(4)
     free_place.metric("Free answers", f"{state.questions - paid - refused:,}")
     paid_place.metric("Paid answers", f"{paid:,} of {updates:,}")
     refused_place.metric("Refused", f"{refused:,}")
-    price_place.metric("Price of it all", f"ε = {rounded_up(epsilon)}", help=price_help)
+    price_place.metric("Total cost", f"ε = {rounded_up(epsilon)}", help=price_help)
     if state.questions > int(request.values["questions"]):
         st.warning(
-            f"{state.questions:,} questions were asked, and the promise of accuracy below is for the first "
-            f"{int(request.values['questions']):,}. Privacy does not depend on their number."
+            f"You asked {state.questions:,} queries. The guaranteed error below is for the first "
+            f"{int(request.values['questions']):,}. The privacy guarantee holds for any number of queries."
         )
 
 
@@ -99,21 +99,20 @@ def _draw_last_answer(result: ConversationResult) -> None:
     truth = float(request.queries.answer(result.dataset.histogram[None], np.array([index]))[0, 0]) / n
     if answer.refused[0]:
         updates = int(request.values["updates"])
-        used = "The only update is" if updates == 1 else f"All {updates:,} updates are"
+        used = "The only update has been" if updates == 1 else f"All {updates:,} updates have been"
         st.error(
-            f"**Refused.** {used} used up, so question {state.questions:,} "
-            f"({words}) gets no answer, nor does any later one: whether a guess is good enough could no longer be "
-            "checked without spending more. Start over, or begin with more updates."
+            f"**Refused.** {used} used, so query {state.questions:,} ({words}) and all later ones get no "
+            "answer. Checking a guess again would cost more ε. Start over, or begin with more updates."
         )
         return
     guess, value = percent(max(answer.guess[0] / n, 0.0)), percent(answer.rows[0] / n)
     sentence = (
-        f"The guess was {guess}, too far off: the answer, **{value}**, comes from the data with noise. "
-        ":orange-badge[paid]"
+        f"The error of the guess, {guess}, was too large. The answer, **{value}**, is the true value plus "
+        "noise. :orange-badge[paid]"
         if answer.paid[0]
-        else f"The guess, **{value}**, was near enough to be the answer. :green-badge[free]"
+        else f"The error of the guess, **{value}**, was small enough: the guess is the answer. :green-badge[free]"
     )
-    st.markdown(f"Question {state.questions:,}, {words}: {sentence} True: {percent(truth)}. :gray-badge[true]")
+    st.markdown(f"Query {state.questions:,}, {words}: {sentence} True: {percent(truth)}. :gray-badge[true]")
 
 
 def _belief(result: ConversationResult) -> None:
@@ -123,7 +122,7 @@ def _belief(result: ConversationResult) -> None:
     if state.questions:
         transcript = state.conversation.transcript()
         paid_answers = transcript.query_indices[transcript.paid].tobytes() + transcript.rows[transcript.paid].tobytes()
-    st.subheader("What is believed by now" if state.questions else "What is believed before the first question")
+    st.subheader("The mechanism's belief now" if state.questions else "The mechanism's belief before the first query")
     domain = request.source.domain
     indices, places = spread_questions(request.queries, MAX_SPREAD)
     guesses = remember(f"believed|{request.key}|{paid_answers!r}", lambda: state.conversation.believed(indices)[0])
@@ -136,14 +135,14 @@ def _belief(result: ConversationResult) -> None:
         unit=domain.unit if is_number(domain) else "",
         n=n,
     )
-    request.draw(picture, key="ask_belief", title="what is believed")
+    request.draw(picture, key="ask_belief", title="belief")
 
 
 def _transcript(result: ConversationResult) -> None:
     """Draw answers and errors over the conversation; the table as a file."""
     request, state = result.request, result.state
     if not state.questions:
-        st.caption("Nothing was asked yet.")
+        st.caption("No query was asked yet.")
         return
     transcript = state.conversation.transcript()
     truth = transcript.truth(result.dataset.histogram)[0]
@@ -159,13 +158,12 @@ def _transcript(result: ConversationResult) -> None:
             file_name=f"conversation-{request.entry.key}-preview-seed-{request.seed}.csv",
             mime="text/csv",
             on_click="ignore",
-            help="Every question with guess, answer, cost and true answer. Seeded, on public data: not a private "
-            "release.",
+            help="Every query with guess, answer, cost and true answer. Seeded, on public data: not a private release.",
         )
     with right:
-        st.subheader("How wrong it was")
+        st.subheader("Error of every answer")
         errors = errors_over_time(transcript, truth=truth, promise=bound.value if bound.guaranteed else math.inf)
-        request.draw(errors, key="ask_wrong", title="how wrong it was")
+        request.draw(errors, key="ask_wrong", title="error of every answer")
 
 
 def _theorem(result: ConversationResult) -> None:
@@ -176,16 +174,21 @@ def _theorem(result: ConversationResult) -> None:
 CONVERSATION = Workbench(
     title="Conversation",
     lead=(
-        "All of it, however many questions, costs one ε.",
-        "Each question may depend on the answers so far. The mechanism **guesses** from what it has said before, and "
-        "checks privately whether the guess is near enough. If it is, the answer is **free**. If not, the answer comes "
-        "from the data and is **paid for** with one of a fixed number of updates.",
+        "The whole conversation costs one ε, however many queries it has.",
+        "Each query may depend on earlier answers. The mechanism **guesses** from its earlier answers. It "
+        "checks privately whether the error of the guess is small. If it is, the answer is **free**. If "
+        "not, the answer is the true value plus noise, and it is **paid for**. The number of paid answers "
+        "(updates) is fixed.",
     ),
     key="ask",
     controls=draw_controls,
     promise=draw_promise,
     compute=_converse,
-    views={"Belief and promise": (_belief, draw_worst_error), "The conversation": _transcript, "Why?": _theorem},
+    views={
+        "Belief and guaranteed error": (_belief, draw_worst_error),
+        "The conversation": _transcript,
+        "Why?": _theorem,
+    },
     slow=(draw_worst_error,),
     more=lambda result: draw_comparison(result.request, result.dataset),
     code=lambda result: code(result.request),

@@ -30,7 +30,7 @@ def draw_worst_error(result: ConversationResult) -> None:
     request, dataset = result.request, result.dataset
     problem, mechanism = request.problem(dataset.n), request.mechanism()
     questions = mechanism.questions
-    st.subheader("Worst error: promised and observed")
+    st.subheader("Worst error: guaranteed and observed")
     conversations = _conversations(result)
     if conversations is None:
         return
@@ -43,13 +43,14 @@ def draw_worst_error(result: ConversationResult) -> None:
         explanation = "No lower bound is known here."
     else:
         applies = (
-            f"Its {mechanism.updates:,} updates are enough to rule refusals out, so this mechanism is bound by it."
+            f"With {mechanism.updates:,} updates this mechanism never refuses, so the lower bound applies to it."
             if mechanism.never_refuses(problem, BETA)
-            else f"Here refusals are not ruled out with {mechanism.updates:,} updates (more would share one ε), and "
-            "the promise is about answered questions only: so this mechanism is free to pass the wall."
+            else f"With {mechanism.updates:,} updates this mechanism may refuse (more updates would share one "
+            "ε). Its guarantee covers answered queries only, so the lower bound does not apply to it."
         )
         explanation = (
-            f"Hatched: impossible for a mechanism that must answer every question. {lower.statement} {applies}"
+            "Hatched: impossible (lower bound) for a mechanism that must answer every query. "
+            f"{lower.statement} {applies}"
         )
     show_numbers(picture, title="worst error of whole conversations", key="ask_map_numbers")
     with result.refusal_place or st.container():
@@ -80,10 +81,13 @@ def _conversations(result: ConversationResult) -> Conversations | None:
     if conversations is not None:
         return conversations
     if st.toggle(
-        f"Simulate all {mechanism.questions:,} questions {TRIALS} times", key="ask_long", help="Any control stops it."
+        f"Simulate all {mechanism.questions:,} queries {TRIALS} times", key="ask_long", help="Move any control to stop."
     ):
         return share_with_progress(request, f"whole|{key}", work, label=label)
-    st.caption(f"{TRIALS} such conversations take longer than {MAX_SECONDS:g} seconds: they wait for your word.")
+    st.caption(
+        f"{TRIALS} such conversations take more than {MAX_SECONDS:g} seconds, so they start only when you "
+        "press the button."
+    )
     return None
 
 

@@ -17,7 +17,7 @@ CLOSED, OPENED = 1, 7
 
 def sample_cards() -> None:
     """Draw one card for each sample, in two columns if there is room."""
-    st.markdown("Real and public. Pick a column to see it.")
+    st.markdown("These samples are real and public. Choose a column to see its histogram.")
     columns, heights = st.columns(2), [0, 0]
     for index, each in enumerate(SAMPLES):
         key = f"sample-{each.key}"

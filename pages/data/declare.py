@@ -46,16 +46,14 @@ def declare(file: SessionFile) -> None:
     _show_label_counts(inputs)
     _show_missing_inputs(inputs)
     source_in_use = upload()
-    ready_sentence = (
-        f"Ready so far: {as_code(source_in_use.column)} as it was declared, below." if source_in_use else ""
-    )
+    ready_sentence = f"Ready: {as_code(source_in_use.column)}, as declared before (below)." if source_in_use else ""
     if file.by_person and not person:
         st.info("Choose the column that says whose row it is.")
         if source_in_use:
             st.caption(ready_sentence)
         return
     if not inputs:
-        st.info("No other column is left to count.")
+        st.info("There is no other column to count.")
     choice = _choose_columns(file, table)
     if choice is None:
         return
@@ -70,9 +68,7 @@ def declare(file: SessionFile) -> None:
         st.caption(ready_sentence)
     with st.container(horizontal=True):
         use = st.button("Use this column", type="primary")
-        ask_target = st.button(
-            f"Which ε for {TARGET} error?", help="Uses this column, and asks Play for that target error."
-        )
+        ask_target = st.button(f"Which ε for {TARGET} error?", help="Opens this column in Play with that target error.")
     if not (use or ask_target):
         return
     with st.spinner("Reading the column.", show_time=True):
@@ -121,10 +117,10 @@ def _show_label_counts(rows: list[ColumnInput]) -> None:
     ]
     if counts_by_column:
         names = _join_names(counts_by_column)
-        st.caption(f"Labels, parted by semicolons: {names}. One that holds a semicolon is typed in quotes.")
+        st.caption(f"Labels, separated by semicolons: {names}. Put a label that contains a semicolon in quotes.")
     unused = [f"{as_code(row.name)} ({row.kind})" for row in rows if row.use and row.labels and row.kind != CATEGORY]
     if unused:
-        st.warning(f"Only a category has labels: what is typed for {_join_names(unused)} is not used.")
+        st.warning(f"Only a category has labels. The labels of {_join_names(unused)} are not used.")
 
 
 def _join_names(parts: list[str]) -> str:
@@ -137,7 +133,7 @@ def _show_missing_inputs(rows: list[ColumnInput]) -> None:
     """Show the inputs that are missing for the columns in use."""
     lacking = [f"{as_code(row.name)} ({row.missing_inputs})" for row in rows if row.use and row.missing_inputs]
     if lacking:
-        st.caption(f"Still to be typed: {_join_names(lacking)}.")
+        st.caption(f"Still missing: {_join_names(lacking)}.")
 
 
 def _unit(file: SessionFile) -> tuple[str, int]:
@@ -151,13 +147,13 @@ def _unit(file: SessionFile) -> tuple[str, int]:
     column, cap = st.columns(2)
     # No default: a guarantee for the persons of a wrong column would be worthless.
     person = column.selectbox(
-        "Column that says whose row it is", file.table.columns, index=None, key=f"{file.prefix}person",
-        placeholder="Choose a column", persist_state="session", help="It is not counted itself.",
+        "Column that identifies the person", file.table.columns, index=None, key=f"{file.prefix}person",
+        placeholder="Choose a column", persist_state="session", help="This column is not released.",
     )  # fmt: skip
     rows = cap.number_input(
-        "Rows of one person, at most", 1, MAX_PERSON_ROWS, 1, key=f"{file.prefix}rows", persist_state="session",
-        help="Further rows of a person are left out, by the order of the file; so are rows that do not say whose they "
-        f"are. {GROUP_PRIVACY}",
+        "Maximum rows per person", 1, MAX_PERSON_ROWS, 1, key=f"{file.prefix}rows", persist_state="session",
+        help="The first rows of a person in the file are used and later ones left out. Rows without a person "
+             f"are left out, too. {GROUP_PRIVACY}",
     )  # fmt: skip
     return str(person or ""), int(rows)
 
@@ -176,8 +172,8 @@ def _choose_columns(file: SessionFile, table: DeclaredTable) -> tuple[Source, De
     try:
         if second_name:
             cells = sides.slider(
-                "Cells a side", 2, MAX_SIDE, 2**SIDE_BITS, key=f"{file.prefix}sides", persist_state="session",
-                help="Of the map of both columns. A date’s cells are its units, a category’s its labels.",
+                "Cells per side", 2, MAX_SIDE, 2**SIDE_BITS, key=f"{file.prefix}sides", persist_state="session",
+                help="Cells per side of the two-column map. For dates a cell is a unit; for categories it is a label.",
             )  # fmt: skip
             table = _coarser(table, chosen, cells)
         reading = table.plane(column, second_name) if second_name else table.reading(column)
@@ -204,7 +200,7 @@ def _coarser(table: DeclaredTable, names: tuple[str, ...], cells: int) -> Declar
     for column in table.columns:
         domain = column.on
         if column.name in names and is_dates(domain) and domain.ordered > MAX_SIDE:
-            raise ParameterError(f"A map has at most {MAX_SIDE} cells a side: give the dates a coarser unit.")
+            raise ParameterError(f"A map has at most {MAX_SIDE} cells per side. Choose a coarser unit for the dates.")
         if column.name in names and is_number(domain):
             domain = coarsen(domain, cells)
         columns.append(dataclasses.replace(column, on=domain))

@@ -26,7 +26,7 @@ WAY = "A database"
 SECTION = "engines"
 PROBLEM, OPENED_AS = SessionKey("engine_problem", ""), SessionKey[Role | None]("engine_opened_as", None)
 """Error of the last attempt to open a table, and the user's role when the session's table was opened."""
-NOT_OFFERED = "This server offers no such table to you."
+NOT_OFFERED = "You have no access to a table of this name on this server."
 
 
 def available_offers() -> dict[str, EngineConfiguration]:
@@ -71,7 +71,9 @@ def choose_engine() -> None:
     """Draw the controls that select and open a table."""
     available = available_offers()
     key = st.selectbox("Table", list(available), format_func=lambda each: available[each].name, key="engine")
-    st.caption("It stays where it is: only the number of its rows and counts of the cells that you declare leave it.")
+    st.caption(
+        "The table stays in its database. Only its number of rows and the counts of the declared cells leave it."
+    )
     if key in available and st.button("Open", key="engine_open"):
         problem = ""
         with st.spinner("Connecting."):

@@ -23,13 +23,13 @@ from pages.shell.status import warn_of_true_values
 from pages.shell.tasks.memory import remember
 
 NOT_FITTING = (
-    "Cells that do not fit their declaration count as missing: words where a number is declared, a number or a date "
-    "that is written otherwise, another label."
+    "Cells that do not fit their declaration count as missing. Examples: words instead of a number, a date "
+    "in another format, an unknown label."
 )
 NO_DATE_ORDER = "Dates such as 31/12/2024 count as missing until you choose the date order under Format."
 COUNT = "Count the cells that do not fit"
-HELP = "Reads the true values of these columns, for your screen alone."
-NOTED = "The ledger notes it as access to true values, and every later certificate says so."
+HELP = "Accesses true values of these columns. Only your screen shows the result."
+NOTED = "The ledger records this access to true values, and every later certificate states it."
 """Further help in a data owner's session with a ledger, where the access is recorded at once."""
 MAX_COLUMNS = 12
 
@@ -92,7 +92,7 @@ def _show_counts(unfit: Sequence[Unfit]) -> None:
     for each in sorted(unfit, key=lambda one: -one.wrong)[:MAX_COLUMNS]:
         name, cells = as_code(each.column), plural(each.cells, "cell")
         if each.wrong + each.empty == each.cells:
-            st.warning(f"{name}: none of {cells} fits its declaration. What is released of it would be noise alone.")
+            st.warning(f"{name}: none of {cells} fits its declaration. A release of it would be only noise.")
         else:
             st.caption(f"{name}: {each.wrong:,} of {cells} do not fit and count as missing; {each.empty:,} are empty.")
     if len(unfit) > MAX_COLUMNS:

@@ -13,7 +13,7 @@ from pages.shell.state import SessionKey
 FORMAT = SessionKey("format", Format())
 """The settings."""
 DECIMAL_NAMES = {"": "guess", ".": "point: 1,210.80", ",": "comma: 1.210,80"}
-ORDER_NAMES = {"": "guess where clear", DAY_FIRST: "day first: 31/12/2024", MONTH_FIRST: "month first: 12/31/2024"}
+ORDER_NAMES = {"": "guess if unambiguous", DAY_FIRST: "day first: 31/12/2024", MONTH_FIRST: "month first: 12/31/2024"}
 DAY_NAMES = {UTC: "in UTC", LOCAL: "as written"}
 
 
@@ -37,21 +37,21 @@ def ask_format(turn: int) -> Format:
         first, second = st.columns(2)
         decimal = first.selectbox(
             "Decimal sign", list(DECIMAL_NAMES), format_func=DECIMAL_NAMES.__getitem__, key=keys["decimal"],
-            help="The other sign may separate thousands. Of private rows it is guessed from the separator alone.",
+            help="The other sign may separate thousands. For private rows, only the separator is used to guess it.",
         )  # fmt: skip
         order = second.selectbox(
             "Date order", list(ORDER_NAMES), format_func=ORDER_NAMES.__getitem__, key=keys["order"],
-            help="Of dates such as 01/02/2021. Of private rows it is never guessed.",
+            help="For dates such as 01/02/2021. For private rows it is never guessed.",
         )  # fmt: skip
         missing = first.text_input(
             "Codes for missing", key=keys["missing"], placeholder="-99 9999",
-            help="Between blanks. They count as missing in every column.",
+            help="Separate the codes by spaces. They count as missing in every column.",
         )  # fmt: skip
         days = second.selectbox(
-            "Day of a time with an offset", list(DAY_NAMES), format_func=DAY_NAMES.__getitem__, key=keys["days"],
-            help="A time without an offset counts on the day that it names.",
+            "Day of times with a UTC offset", list(DAY_NAMES), format_func=DAY_NAMES.__getitem__, key=keys["days"],
+            help="A time without a UTC offset keeps the day as written.",
         )  # fmt: skip
-        st.caption("These count when a file is brought:")
+        st.caption("These settings are used when you upload a file:")
         first, second, third = st.columns(3)
         separator = first.text_input(
             "Separator", key=keys["separator"], placeholder="guess", help="A character or: tab."
@@ -61,7 +61,8 @@ def ask_format(turn: int) -> Format:
         )
         skip = third.text_input(
             "Lines to skip", key=keys["skip"], placeholder="guess",
-            help="Above the header. Of private rows they are never guessed: a record could be taken for the header.",
+            help="Lines above the header. For private rows they are never guessed, because a record could be "
+                "mistaken for the header.",
         )  # fmt: skip
         try:
             if skip and not (skip.isdecimal() and len(skip) < 5):

@@ -58,7 +58,9 @@ TITLES = {
 KIND_FIELDS = ("from", "to", "labels")
 KIND_CHOSEN = "told"
 """Key beside a column's cells: whether the user chose its kind."""
-LABELS_HELP = "Of a category, between semicolons, written exactly as in the file; one that holds a semicolon in quotes."
+LABELS_HELP = (
+    "For a category: labels separated by semicolons, exactly as in the file. Put a label with a semicolon in quotes."
+)
 NAME = "Column"
 BETWEEN = "; "
 """Separator of labels in a cell of the grid."""
@@ -231,7 +233,7 @@ def show_grid(rows: list[ColumnInput], *, key: str) -> None:
     )  # fmt: skip
 
 
-ALT = "Every column of the table: whether it is used, its kind, bounds or labels, bins, and what is out of bounds."
+ALT = "Every column of the table: used or not, kind, bounds or labels, bins, and treatment of values out of bounds."
 
 
 NO_FILE = (
@@ -318,7 +320,8 @@ def _columns(*, broken: bool) -> dict[str, Any]:
     """Return the configuration of the grid's columns; ``broken`` if names have several lines."""
     config = st.column_config
     bound_help = (
-        "A number, or a date as 2024-02-29, 2024-W09, 2024-02 or 2024. Public: type what is known from elsewhere."
+        "A number, or a date as 2024-02-29, 2024-W09, 2024-02 or 2024. It must be public: type what you "
+        "know from another source."
     )
     return {
         NAME: config.TextColumn(pinned=True, width=NAMES if broken else None),
@@ -328,12 +331,12 @@ def _columns(*, broken: bool) -> dict[str, Any]:
         TITLES["to"]: config.TextColumn(max_chars=30, help=f"{bound_help} A date’s unit is included."),
         TITLES["labels"]: config.TextColumn(help=LABELS_HELP),
         TITLES["bins"]: config.NumberColumn(
-            min_value=2, max_value=65_536, step=1, help="Cells of equal width of a number. A date’s are its units."
+            min_value=2, max_value=65_536, step=1, help="Number of cells of equal width. For dates a cell is a unit."
         ),
         TITLES["outside"]: config.SelectboxColumn(
             options=[NEAREST, MISSING], required=True, help="Rows are never dropped for a value that does not fit."
         ),
-        TITLES["unit"]: config.TextColumn(max_chars=20, help="Of a number: years, USD."),
+        TITLES["unit"]: config.TextColumn(max_chars=20, help="Unit of a number, for example years or USD."),
     }
 
 

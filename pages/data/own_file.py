@@ -36,7 +36,7 @@ def engine_table() -> None:
 
 def declare_and_show(file: SessionFile) -> None:
     """Draw the steps after the upload."""
-    st.header("What can a record be?")
+    st.header("Which values can a row have?")
     st.markdown("Declare the bounds: they must not depend on any single row.")
     declare(file)
     source = upload()
@@ -44,7 +44,7 @@ def declare_and_show(file: SessionFile) -> None:
         return
     st.header("Ready to use")
     max_rows = source.person_rows
-    cap_words = f", of a person at most {max_rows:,} row{'s' * (max_rows > 1)}" if max_rows else ""
+    cap_words = f", at most {max_rows:,} row{'s' * (max_rows > 1)} per person" if max_rows else ""
     st.markdown(f"**{source.reading.title}** of {file.table.name}{cap_words}")
     show_summary(source, key="file-summary", counted=file.counted and not source.person_rows)
     offer_unfit_count(source, [source.reading], key="file-fit", below_card=True)

@@ -21,13 +21,13 @@ st.title("Data")
 ways = {**WAYS, WAY: engine_table} if available_offers() else WAYS
 check_choice("way", list(ways), label="kind of data")
 way = st.segmented_control(
-    "Where the rows come from", list(ways), default=FIRST, required=True, key=in_link("way"), bind="query-params"
+    "Source of the rows", list(ways), default=FIRST, required=True, key=in_link("way"), bind="query-params"
 )
 try:
     ways.get(str(way), WAYS[FIRST])()
 except (DataError, ParameterError) as problem:
     st.error(str(problem))
 st.popover("Is the number of rows public?", type="tertiary").markdown(
-    "If neighbouring data sets differ in one replaced row, n is public and no row is dropped. If rows or persons are "
-    "added or removed, n is private. You then name a round number instead."
+    "If neighbouring data sets differ in one replaced row, n is public and every row is used. If rows or "
+    "persons are added or removed, n is private, and you name a round number instead."
 )

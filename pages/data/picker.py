@@ -24,7 +24,8 @@ from pages.shell.session import DATA
 from pages.shell.state import SessionKey
 
 GROUP_PRIVACY = (
-    "By group privacy a person's ε is at most that many times a row's; δ, if not 0, grows by a larger factor."
+    "By group privacy, ε for a person is at most the ε for a row times the number of rows. δ above 0 grows "
+    "by a larger factor."
 )
 """Help for the number of rows of one person."""
 
@@ -32,13 +33,18 @@ OWN_FILE = "my-file"
 ROW_CHOICES = (100, 300, 1000, 3000, 10_000, 20_269, 30_000, 66_353, 100_000, 300_000, 1_000_000)
 SHAPE, ROWS, BITS = "bimodal", DEFAULT_RECIPE.source.public_rows, 10
 """Defaults of every page."""
-UNITS = {"0": "A row", "1": "A person, of one row", "2": "A person, of two rows", "5": "A person, of five rows"}
+UNITS = {
+    "0": "A row",
+    "1": "A person with one row",
+    "2": "A person with up to two rows",
+    "5": "A person with up to five rows",
+}
 """Units of privacy of a sample in which a person has several rows, by the maximum number of rows that are read."""
 PAIR = "*"
 """Separator of two column names in a link."""
 LAST_PICKER = SessionKey("picked_on", ("", False))
 """Default of the picker that was drawn last, and whether it has pairs."""
-NOT_SENT = "The link was made with an uploaded file, which no link can share. Choose data here."
+NOT_SENT = "The link refers to an uploaded file, and links cannot share files. Choose data here."
 TWO_COLUMNS = "Two columns of your file are in use, but this page needs one. Choose it on the Data page."
 FILE_GONE = "Your file is no longer in use."
 ONE_COLUMN = "Two columns were in use, but this page needs one."
@@ -152,9 +158,9 @@ def pick_size(chosen: str) -> None:
         return
     with grid:
         if in_plane:
-            whole("Grid bits d", 2, 6, SIDE_BITS, key="sides", help_text="A side of numbers has 2ᵈ cells.")
+            whole("Grid bits d", 2, 6, SIDE_BITS, key="sides", help_text="Each side of the map has 2ᵈ cells.")
         else:
-            whole("Grid bits d", 2, 14, BITS, key="bits", help_text="The grid has 2ᵈ cells: the paper's d.")
+            whole("Grid bits d", 2, 14, BITS, key="bits", help_text="The grid has 2ᵈ cells (d as in the paper).")
 
 
 def pick_unit(chosen: str) -> None:

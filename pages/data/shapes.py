@@ -23,7 +23,8 @@ PLANE = " in the plane"
 def shape_gallery() -> None:
     """Draw pictures of the shapes, the controls, and the generated data."""
     st.markdown(
-        "Synthetic rows, sampled with a seed: the same link gives the same rows. Previews of them cost no privacy."
+        "These are synthetic rows, sampled with a seed: the same link gives the same rows. Previews of "
+        "them spend no privacy budget."
     )
     titles = {key: generator.title for key, generator in GENERATORS.items()}
     gallery, controls = st.container(horizontal=True), st.container()

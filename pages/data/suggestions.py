@@ -55,7 +55,7 @@ def offer_to_fill_in(file: SessionFile) -> None:
     notes = SessionKey[Sequence[str]](f"{file.prefix}said", ())
     if st.button(
         "Fill in from the data",
-        help="Reads the columns that are to be used and lack bounds or labels: smallest and largest, or labels.",
+        help="Reads the used columns without bounds or labels: the smallest and largest value, or the labels.",
     ):
         with st.spinner("Reading the columns.", show_time=True):
             notes.value = _fill(file)
@@ -66,8 +66,8 @@ def offer_to_fill_in(file: SessionFile) -> None:
             st.caption(sentence)
     if file.private and still_filled(file.prefix) and may_show(file):
         st.warning(
-            "Bounds or labels were read from the private data. They reveal some of them wherever they are shown, and "
-            "no guarantee covers that: type what is known from elsewhere before you release anything."
+            "These bounds or labels come from the private data and reveal some of it. No guarantee covers "
+            "that. Before you release, type bounds that you know from another source."
         )
 
 
@@ -96,10 +96,10 @@ def remark(table: Table, column: str, suggestion: dict[str, Input], *, kind: str
     present = int(table.present(column).sum())
     if not suggestion:
         if not present:
-            return "it has no value, so it has nothing to fill in."
+            return "it has no values."
         if kind in DATES:
-            return "no cell reads as a date. If dates are written 01/02/2021, choose the date order in Format."
-        return "no cell reads as a number." if kind == NUMBER else "nothing in it can be filled in."
+            return "no cell is a date. If dates are written 01/02/2021, choose the date order in Format."
+        return "no cell is a number." if kind == NUMBER else "its bounds or labels cannot be filled in."
     labels = split_labels(str(suggestion.get("labels") or ""))
     if labels:
         codes = table.labels(column, labels)
@@ -109,7 +109,7 @@ def remark(table: Table, column: str, suggestion: dict[str, Input], *, kind: str
         if table.format.date_order == "" and _are_dates_without_order(labels):
             return "its cells look like dates: choose the date order in Format, then fill in again."
     if kind is None and str(suggestion.get("kind", "")) in DATES and table.is_mostly_numeric(column):
-        return "its whole numbers were taken for dates; choose “number” if they are not."
+        return "its whole numbers were read as dates; choose “number” if they are not."
     return ""
 
 

@@ -21,7 +21,7 @@ from pages.shell.session import DATA
 from pages.shell.status import may_show
 from pages.shell.tasks.memory import remember
 
-DECLARED = "Declared. Analysts see no counts of its rows."
+DECLARED = "These columns are declared. Analysts see no counts of their rows."
 
 
 def cells_sentence(domain: Domain) -> str:
@@ -52,7 +52,7 @@ def cells_sentence(domain: Domain) -> str:
 def _out_of_bounds_words(line: Number) -> str:
     """Return a sentence on values out of bounds."""
     if line.clamp:
-        return "Values out of bounds count as the nearest bound; one more cell holds missing values."
+        return "Values out of bounds are clipped to the nearest bound. One more cell holds missing values."
     return "One more cell holds missing values and values out of bounds."
 
 
@@ -73,7 +73,7 @@ def show_summary(source: Source, *, key: str, counted: bool = True) -> None:
     if may_show(source):
         _picture(dataset, key=key)
     else:
-        st.success(f"{f'n = {dataset.n:,}, loaded' if counted else 'Loaded'}; nothing of it is shown.")
+        st.success(f"{f'n = {dataset.n:,}, loaded' if counted else 'Loaded'}; no values are shown.")
 
 
 def _picture(dataset: Dataset, *, key: str) -> None:
@@ -97,8 +97,8 @@ def log_scale(dataset: Dataset, *, key: str) -> bool:
     if not is_skewed(dataset.domain, dataset.histogram):
         return False
     switch = partial(
-        st.toggle, "Log scale", value=True, help="One bar is much larger than the rest. A log scale "
-        "shows the small ones too.",
+        st.toggle, "Log scale", value=True,
+        help="One bar is much larger than the rest. A log scale also shows the small bars.",
     )  # fmt: skip
     if dataset.provenance.is_private:  # the toggle's existence depends on private counts, so it is not in the link
         return switch(key=key)

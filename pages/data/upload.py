@@ -29,8 +29,8 @@ PRIVATE, STAND_IN = "private", "stand-in"
 QUESTION = {
     PRIVATE: (
         "Private",
-        "Rows about people. Only the data owner sees more than releases, and the number of rows if you declare it "
-        "public.",
+        "Rows about people. Only the data owner sees more than releases and, if you declare it public, the "
+        "number of rows.",
     ),
     STAND_IN: ("A public stand-in", "Rows that are public or synthetic. Everything about them may be shown."),
 }
@@ -214,17 +214,17 @@ def file_card(file: SessionFile) -> None:
         if file.private and not file.by_person and (admitted() or not file.origin.from_server):
             st.checkbox(
                 "The number of rows is public", key=f"{file.prefix}counted", persist_state="session",
-                help="It is public if neighbouring data sets replace one row. If rows are added or removed, it is "
-                "private and not shown. You then name a round number instead.",
+                help="It is public if neighbouring data sets replace one row. If rows are added or removed, it "
+                     "is private and hidden. You then name a round number instead.",
             )  # fmt: skip
         rows = f"{plural(table.row_count, 'row')}, " if file.counted else ""
         facts.markdown(f"**{table.name}** {BADGES[file.private]} {rows}{plural(len(table.columns), 'column')}")
-        button.button("Forget this file", on_click=forget_file, width="stretch")
+        button.button("Remove this file", on_click=forget_file, width="stretch")
         for note in table.notes if file.private else (*table.notes, *table.guesses):
             st.caption(note)
         for sentence in table.guesses if file.private else ():  # a wrong setting leaves a whole column missing
             st.info(sentence)
-        st.caption(f"{QUESTION[PRIVATE if file.private else STAND_IN][1]} To change the answer, forget the file first.")
+        st.caption(f"{QUESTION[PRIVATE if file.private else STAND_IN][1]} To change the answer, remove the file first.")
 
 
 def plural(count: int, noun: str) -> str:
@@ -238,15 +238,16 @@ def _ask_first_row(waiting: WaitingFile) -> None:
         st.markdown(f"**{clean_name(waiting.name) or 'Your file'}** {BADGES[waiting.private]}")
         last = f" … column {waiting.columns:,}" if waiting.columns > 1 else ""
         st.markdown(
-            f"**First row: names, or data?** It could be either. Until you answer, its columns are column 1{last}. If "
-            "it is a title, forget the file, set Lines to skip under Format, and upload the file again."
+            "**Does the first row hold column names or data?** Until you answer, the columns are called "
+            f"column 1{last}. If it is a title, delete the file here, set Lines to skip under Format, and "
+            "upload the file again."
         )
         names, data, forget = st.columns(3)
         if names.button("Names of the columns", width="stretch"):
             _answer(waiting, header=True)
         if data.button("Data, like all rows", width="stretch"):
             _answer(waiting, header=False)
-        forget.button("Forget this file", on_click=_stop_waiting, width="stretch")
+        forget.button("Remove this file", on_click=_stop_waiting, width="stretch")
 
 
 def _answer(waiting: WaitingFile, *, header: bool) -> None:

@@ -38,7 +38,7 @@ GUESSES = SessionKey[dict[str, tuple[LessonSetting | None, str]]]("lesson_asked"
 """Guess and its question, by lesson."""
 CONTROLS_HEIGHT = 26
 """Pixels of a presentation that a lesson's layout leaves to its chart."""
-SYSTEMS = "Systems to play with"
+SYSTEMS = "Mechanisms from the papers"
 """Group of the lessons on one system."""
 
 
@@ -155,7 +155,7 @@ def more() -> DeltaGenerator:
     return st.popover("More settings", type="tertiary")
 
 
-SEEDED = "Samples here have a seed, so that a link gives the same picture. They are not private releases."
+SEEDED = "Sampling here uses a seed, so a link gives the same picture. These are not private releases."
 
 
 def draws_seed(help_text: str = SEEDED) -> int:
@@ -175,7 +175,7 @@ def relation(lesson: str, *, default: Neighbours, help_text: str) -> Neighbours:
     """Draw the neighbouring relation and return it; the link holds it."""
     titles = {str(each): each.words for each in Neighbours}
     key = f"{lesson}-neighbours"
-    return Neighbours(choice("Neighbours", titles, key=key, default=str(default), help_text=help_text))
+    return Neighbours(choice("Neighbouring data sets", titles, key=key, default=str(default), help_text=help_text))
 
 
 def _phrase_guess(text: str) -> str:
@@ -184,7 +184,7 @@ def _phrase_guess(text: str) -> str:
         text = text.replace("you guessed", "before, you guessed").replace("You guessed", "Before, you guessed")
     if _screen.get().guessed:
         return text
-    return text.replace("you guessed", "the guess stood at").replace("You guessed", "The guess stood at")
+    return text.replace("you guessed", "the slider was at").replace("You guessed", "The slider was at")
 
 
 def has_current_guess() -> bool:
@@ -361,7 +361,7 @@ def break_it(text: str, label: str, settings: Mapping[str, LessonSetting]) -> No
         return
     guess = f"{_screen.get().lesson}-guess"
     with _screen.get().breaking:
-        st.markdown(f"**Break it.** {text}")
+        st.markdown(f"**Change it.** {text}")
         with st.container(horizontal=True):
             st.button(label, on_click=lambda: _break(settings, guess))
             before = SETTINGS_BEFORE.value

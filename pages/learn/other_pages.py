@@ -7,13 +7,13 @@ from pages.learn.kit import SYSTEMS, Lesson
 ELSEWHERE = (
     Lesson(
         key="printed",
-        question="What do the papers print, and what holds?",
+        question="What do the papers print, and what is correct?",
         group=SYSTEMS,
         place=430,
         minutes=5,
-        needs="any of the systems; it is a table, without a guess",
+        needs="one of the other lessons; this is a table without a guess",
         class_questions=(
-            "With which norm T is the sanitizer private, and with which is it not?",
+            "For which bound T is the sanitizer private, and for which is it not?",
             "By which factor does the proof of the interval theorem need more rows?",
             "Which numbers are too large for any table of people?",
         ),

@@ -16,7 +16,7 @@ from pages.charts.picture import Axis, Corner, Curve, Dots, Heat, Mark, Picture,
 from pages.charts.roles import DASHES
 from pages.charts.words import short_numbers, significant
 
-IMPOSSIBLE = "impossible for a private method"
+IMPOSSIBLE = "impossible (lower bound)"
 MIN_EPSILON, MAX_EPSILON = 0.08, 12.5
 """Default ends of an axis of ε."""
 OTHERS = tuple(f"other-{place}" for place in range(len(LIGHT.others)))
@@ -102,8 +102,8 @@ def error_dots(
         low=np.maximum(median, least),
         high=high,
         hover=[
-            f"{name} at ε = {significant(at)}: 95% of releases err by at most {error_words(upper)}, half by at most "
-            f"{error_words(middle)}"
+            f"{name} at ε = {significant(at)}: error of 95% of releases at most {error_words(upper)}, of "
+            f"half at most {error_words(middle)}"
             for at, upper, middle in zip(x.tolist(), quantile_95.tolist(), median.tolist(), strict=True)
         ],
     )
@@ -116,7 +116,7 @@ def as_crosses(dots: Dots) -> Dots:
 
 def blind_guess_rule() -> Rule:
     """Return the rule of the share that a blind guess finds."""
-    return Rule(role="quiet", y=0.5, label="a blind guess", dash="dot", below=True)
+    return Rule(role="quiet", y=0.5, label="a random guess", dash="dot", below=True)
 
 
 def guess_rule(*, x: float | None = None, y: float | None = None, label: str = "your guess") -> Rule:

@@ -39,16 +39,19 @@ def learn() -> None:
         _back()
         teachers_list(OVERVIEW)
     elif chosen == PRINTED:
-        st.title("What do the papers print, and what holds?", anchor=False)
+        st.title("What do the papers print, and what is correct?", anchor=False)
         _back()
         show_paper_tables()
     elif chosen in LESSONS:
         _lesson(LESSONS[chosen], own_data=own_data)
     else:
         if chosen:
-            warn_of_link("lesson", "In the link, “lesson” is not one of the lessons; here are all of them.")
+            warn_of_link("lesson", "The link asks for a lesson that does not exist. Here are all lessons.")
         st.title("Lower bounds on error, and attacks on privacy", anchor=False)
-        st.markdown("Guess, look, then break it. All data here are synthetic or public: this page costs no privacy.")
+        st.markdown(
+            "Guess first, look at the result, then change the settings. All data here are synthetic or public: "
+            "this page spends no privacy budget."
+        )
         show_overview(OVERVIEW)
         st.page_link("learn/page.py", label="For teachers: all lessons in a list", query_params={"lesson": TEACHERS})
 

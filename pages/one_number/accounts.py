@@ -31,22 +31,22 @@ def planned_by_paper(mechanism: SubsampleAggregate, *, n: int) -> SubsamplingPla
 
 def condition(*, epsilon: float, n: int, rows: int) -> str:
     """Return the condition of the notes' proof, whether it is met, and the δ that the proof then gives."""
-    text = f"the notes' proof is for m ≤ n/64 = {n / 64:,.4g}"
+    text = f"the proof in the notes needs m ≤ n/64 = {n / 64:,.4g}"
     if 64 * rows > n:
-        return f"{text}: **not met** with m = {rows:,}; the δ above is our own account's"
+        return f"{text}: **not met** with m = {rows:,}; the δ above is from our own proof"
     delta = rounded_up(paper_delta(epsilon=epsilon, n=n, rows=rows))
-    return f"{text}: met; it gives δ = {delta}, the one above is our account's"
+    return f"{text}: met; it gives δ = {delta}. The δ above is from our own proof"
 
 
 def _needed(plan: SubsamplingPlan) -> str:
     """Return the votes needed in words; a plan without enough votes has a threshold that no noise reaches."""
     share = plan.threshold / plan.subsamples
-    return f"{plan.threshold:,} ({share:.3g} of k)" if share < 1000 else "more than there can be"
+    return f"{plan.threshold:,} ({share:.3g} of k)" if share < 1000 else "more than k: never reached"
 
 
 def accounts(mechanism: SubsampleAggregate, plan: SubsamplingPlan, *, n: int) -> None:
     """Draw the paper's parameters beside calibrated ones, and the subsamples that calibration saves."""
-    with st.expander("The paper's parameters, and calibrated ones"):
+    with st.expander("The paper's parameters and calibrated parameters"):
         _compared(mechanism, plan, n=n)
 
 
@@ -55,8 +55,9 @@ def _saved(paper: SubsamplingPlan, smallest: int, *, delta: float) -> str:
     times = paper.subsamples / smallest
     ratio = f"**{rounded_down(times)} times fewer**" if times > 1 else f"**{rounded_down(1 / times)} times more**"
     return (
-        f"To answer in 95 of 100 runs where 3 in 4 agree, calibration needs about {ratio} subsamples than the paper "
-        f"takes, at δ = {rounded_up(delta)}; the paper's have δ = {rounded_up(paper.delta)}."
+        "Goal: an answer in 95 of 100 runs if 3 in 4 subsamples agree. Calibrated parameters need about "
+        f"{ratio} subsamples than the paper's, at δ = {rounded_up(delta)}. The paper's have δ = "
+        f"{rounded_up(paper.delta)}."
     )
 
 
@@ -67,7 +68,7 @@ def _compared(mechanism: SubsampleAggregate, plan: SubsamplingPlan, *, n: int) -
     paper = planned_by_paper(mechanism, n=n)
     plans = {f"Yours ({mechanism.accounting})": plan}
     if smallest is not None:
-        plans["Fewest that answer if 3 in 4 agree"] = calibrated_plan(
+        plans["Smallest k that answers if 3 in 4 agree"] = calibrated_plan(
             epsilon=epsilon, delta=mechanism.delta, n=n, rows=rows, subsamples=smallest
         )
     if paper is not None:
@@ -85,10 +86,10 @@ def _compared(mechanism: SubsampleAggregate, plan: SubsamplingPlan, *, n: int) -
             st.markdown(_saved(paper, smallest, delta=mechanism.delta))
     else:
         needed = math.ceil(epsilon * (n / rows) ** 3)
-        why = "that is too many: take larger subsamples" if needed > MAX_SUBSAMPLES else "they promise nothing"
+        why = "too many: choose larger subsamples" if needed > MAX_SUBSAMPLES else "they guarantee nothing"
         st.markdown(f"The paper's parameters, k = ε(n/m)³ = {needed:,}, cannot be used here: {why}.")
     if smallest is None:
         st.markdown(
-            f"Up to {MAX_TRIED:,} subsamples none are enough to answer in 95 of 100 runs where 3 in 4 agree: a row is "
-            "in too many. Take smaller subsamples."
+            f"No k up to {MAX_TRIED:,} gives an answer in 95 of 100 runs if 3 in 4 subsamples agree. Each "
+            "row is in too many subsamples. Choose smaller subsamples."
         )

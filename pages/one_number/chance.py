@@ -67,7 +67,7 @@ def chance_curve(
             Wall(x=first.x, y=first.never_wrong_bound, end=1, label=label, corner="top left"),
             Curve(
                 role="impossible",
-                name="most, if wrong answers may be given",
+                name="upper bound, if wrong answers are allowed",
                 x=first.x,
                 y=first.may_err_bound,
                 dash="dot",
@@ -78,14 +78,14 @@ def chance_curve(
     for role, (name, curve) in zip(CURVES, curves.items(), strict=False):
         dash = "solid" if role == CURVES[0] else "dash"
         marks.append(Curve(role=role, name=name, x=curve.x, y=curve.answer, dash=dash))
-        table[f"chance of an answer{f', {name}' if len(curves) > 1 else ''}"] = short_numbers(curve.answer)
+        table[f"probability of an answer{f', {name}' if len(curves) > 1 else ''}"] = short_numbers(curve.answer)
     if len(first.never_wrong_bound):
-        table["most if no answer may be wrong"] = short_numbers(first.never_wrong_bound)
-        table["most if wrong answers may be given"] = short_numbers(first.may_err_bound)
+        table["upper bound, if no answer may be wrong"] = short_numbers(first.never_wrong_bound)
+        table["upper bound, if wrong answers are allowed"] = short_numbers(first.may_err_bound)
     if threshold is not None:
         marks.append(Rule(role="quiet", x=threshold, label="half answer", dash="dash", line=2))
     if seen is not None and data:
-        count = f"{seen.answered:,} of {seen.trials:,} previews got an answer"
+        count = f"{seen.answered:,} of {seen.trials:,} previews gave an answer"
         interval = f"{percent(seen.low)} to {percent(seen.high)} with 95% confidence"
         hover = [f"{count}: {percent(seen.share)} ({interval})"]
         marks.append(
@@ -103,7 +103,7 @@ def chance_curve(
     for place, each in reversed(list(enumerate(data))):  # the user's on top
         shape, size = ("diamond", 8) if place else ("circle", 7)
         at = f"{each.x:,.0f} rows" if threshold is not None else percent(each.x)
-        hover = [f"{each.name}: {at}, chance of an answer {nearly(each.chance, digits=4)}"]
+        hover = [f"{each.name}: {at}, probability of an answer {nearly(each.chance, digits=4)}"]
         marks.append(Dots(role="true", x=[each.x], y=[each.chance], shape=shape, size=size, hover=hover))
     # Only the user's data have a label: their neighbours are often at the same place.
     for mine in data[:1]:
@@ -120,9 +120,9 @@ def chance_curve(
             )
         )
     return Picture(
-        title=f"Chance of an answer against {x.title}",
+        title=f"Probability of an answer against {x.title}",
         x=x,
-        y=Axis(title="chance of an answer", low=-0.04, high=1.04, form="~p"),
+        y=Axis(title="probability of an answer", low=-0.04, high=1.04, form="~p"),
         marks=marks,
         sentence=sentence,
         table=table,

@@ -44,7 +44,7 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> OneNumberRequest
         entries = {key: entry(key) for key in questions(source)}
         help_text = "\n\n".join(f"{each.title}: {each.story}" for each in entries.values())
         machine = entries[
-            choice("Question", {key: each.title for key, each in entries.items()}, key="robust", help_text=help_text)
+            choice("Statistic", {key: each.title for key, each in entries.items()}, key="robust", help_text=help_text)
         ]
         if machine.key in ON_GROUPS:
             source = _by_groups(source)
@@ -86,7 +86,9 @@ def _by_groups(source: Source) -> Source:
     assert isinstance(source.origin, Bundled)
     sample_key = source.origin.sample_key
     titles = {each.name: each.title for each in source.origin.sample.groups}
-    group = choice("Groups", titles, key="groups", help_text="Another column of the same rows; its labels are groups.")
+    group = choice(
+        "Groups", titles, key="groups", help_text="A second column of the same rows. Its labels define the groups."
+    )
     return bundled(sample_key, group, *source.columns)
 
 

@@ -22,7 +22,7 @@ from pages.one_number.controls import OneNumberRequest
 from pages.one_number.outcome import Outcome
 from pages.shell.tasks.memory import remember
 
-MEANS = {"unbounded_mean": "without bounds", "clipped_mean": "cut off at the declared bounds"}
+MEANS = {"unbounded_mean": "without bounds", "clipped_mean": "clipped to the declared bounds"}
 
 
 class MeanOutcome(Outcome[UnboundedMean]):
@@ -61,8 +61,8 @@ class MeanOutcome(Outcome[UnboundedMean]):
     def draw_headline(self) -> None:
         unit = self.domain.unit
         unbounded, clipped = (rounded_up(float(each)) for each in self.errors)
-        st.header(f"95 in 100 answers lie within {unbounded} {unit} of the mean")
-        st.markdown(f"Of the clipped one, within **{clipped} {unit}**. :blue-badge[simulated]")
+        st.header(f"error of 95 in 100 answers: at most {unbounded} {unit}")
+        st.markdown(f"For the clipped mean: at most **{clipped} {unit}**. :blue-badge[simulated]")
 
     @override
     def draw_answer(self) -> None:
@@ -71,26 +71,27 @@ class MeanOutcome(Outcome[UnboundedMean]):
         left, right = st.columns([3, 2])
         right.warning("For previews only.")
         with right.container(border=True):
-            st.subheader("Proved, with a number")
+            st.subheader("Proved, with explicit constants")
             st.markdown(
-                f"Except with chance **γ₂ = {rounded_up(exception_chance(n=n, exceptions=exceptions))}** over random "
-                f"data, all but {exceptions:,} of {n // 2:,} pairs of people are as near as the noise allows for. "
-                ":orange-badge[theory]"
+                f"With probability 1 − γ₂ over random data, all but {exceptions:,} of {n // 2:,} pairs of "
+                "people differ by no more than the noise covers. **γ₂ = "
+                f"{rounded_up(exception_chance(n=n, exceptions=exceptions))}**. :orange-badge[theory]"
             )
         with right.container(border=True):
-            st.subheader("Only asymptotic")
+            st.subheader("Proved only asymptotically")
             st.markdown(
-                "That neighbours have nearly the same noise (**γ₁**), and what its change gives away (**η**): no "
-                "finite number is known. :gray-badge[not protected]"
+                "That neighbouring data sets have nearly the same noise scale (**γ₁**), and what the "
+                "change of scale reveals (**η**). No finite number is known. :gray-badge[not protected]"
             )
         with left:
             picture = over_epsilon(self.over_epsilon, domain=self.domain, epsilon=self.mechanism.epsilon)
-            request.draw(picture, key="robust_mean", title="how far off, over ε")
+            request.draw(picture, key="robust_mean", title="error over ε")
             st.caption(
-                f"True mean {self.mean:.4g} {unit} of {plural(n, 'row')} that have a number. {self._rows_left_out()}"
-                f"Numbers are cut off at {' and '.join(bounds(self.domain))}.",
-                help=f"{TRIALS:,} previews each, ε = {exactly(self.mechanism.epsilon)}, seed {request.seed}. Answers "
-                "are rounded to a cell. People far out do not widen the noise unless they are a share of about γ₂.",
+                f"True mean {self.mean:.4g} {unit} of {plural(n, 'row')} that have a number. "
+                f"{self._rows_left_out()}Numbers are clipped to {' and '.join(bounds(self.domain))}.",
+                help=f"{TRIALS:,} previews each, ε = {exactly(self.mechanism.epsilon)}, seed {request.seed}. "
+                "Answers are rounded to a cell. A few extreme people do not increase the noise, if their "
+                "share is below about γ₂.",
             )
 
     def _rows_left_out(self) -> str:
@@ -112,13 +113,13 @@ def over_epsilon(errors: Floats, *, domain: Number, epsilon: float) -> Picture:
     place = int(np.argmin(np.abs(np.log(np.array(EPSILONS) / epsilon))))
     first, second = (rounded_up(float(each)) for each in errors[place])
     return Picture(
-        title="How far off the mean is, over ε",
+        title="Error of the mean over ε",
         x=Axis(title="← more private · ε · more accurate →", log=True, form="~g", ticks=(0.01, 0.1, 1, 10)),
         y=Axis(title=f"95% error ({domain.unit})" if domain.unit else "95% error", log=True),
         marks=marks,
-        sentence=f"Near ε = {EPSILONS[place]:g}, 95 in 100 previews of the mean without bounds are off by at most "
-        f"{first} {domain.unit}, of the one that is cut off by at most {second} {domain.unit}. An error below "
-        "half a cell is drawn as half a cell.",
+        sentence=f"Near ε = {EPSILONS[place]:g}, the error of 95 in 100 previews is at most {first} {domain.unit} "
+        f"without bounds and {second} {domain.unit} clipped. Errors below half a cell are shown as half a "
+        "cell.",
         table={"ε": list(EPSILONS), **{name: off.tolist() for name, off in zip(MEANS.values(), errors.T, strict=True)}},
         height=240,
     )

@@ -70,10 +70,10 @@ class RefusableOutcome(Outcome[MechanismT]):
         request, guarantee = self.request, self.mechanism.guarantee(self.problem)
         left, right = st.columns(2)
         with left:
-            st.subheader("The chance of an answer")
-            request.draw(self.curve, key="robust_chance", title="chance of an answer", badge=self.badge)
+            st.subheader("Probability of an answer")
+            request.draw(self.curve, key="robust_chance", title="probability of an answer", badge=self.badge)
         with right:
-            st.subheader("What came out")
+            st.subheader("Results of the runs")
             picture = outcomes(refused=self.refused, wrong=self.wrong)
             request.draw(picture, key="robust_outcomes", title="outcomes")
             st.markdown(
@@ -89,4 +89,4 @@ class RefusableOutcome(Outcome[MechanismT]):
 def draw_refusals(share: float) -> None:
     """Draw the share of refusals as the headline."""
     words = in_100(share)
-    st.header(f"{words[0].upper()}{words[1:]} runs refuse")
+    st.header(f"{words[0].upper()}{words[1:]} runs give no answer (⊥)")

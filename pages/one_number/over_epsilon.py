@@ -85,13 +85,13 @@ def errors_over_epsilon(*, comparison: Comparison, epsilon: float) -> Picture:
     column = nearest(epsilon)
     near, mean = (float(each) for each in comparison.error[1:, column])
     return Picture(
-        title="Error given an answer",
+        title="Error if there is an answer",
         x=LOSSES,
         y=floor.axis(f"95% error ({unit})", high=float(answered.max(initial=floor.zero))),
         marks=[*marks, _here(epsilon)],
-        sentence=f"If the stable median answers, it is exact; near ε = {EPSILONS[column]:g}, 95 in 100 exponential "
-        f"medians lie {f'within {rounded_up(near)} {unit} of' if near else 'in the cell of'} the median, and clipped "
-        f"means within {rounded_up(mean)} {unit} of the mean.",
+        sentence=f"If the stable median gives an answer, it is exact. Near ε = {EPSILONS[column]:g}, 95 in 100 "
+        f"exponential medians lie {f'within {rounded_up(near)} {unit} of' if near else 'in the cell of'} "
+        f"the median. Clipped means lie within {rounded_up(mean)} {unit} of the mean.",
         table=table,
     )
 
@@ -107,14 +107,14 @@ def refusals_over_epsilon(*, comparison: Comparison, sides: EpsilonCurves, epsil
             label="impossible" if _room(sides.lower_bound) else "",
             corner="bottom left",
         ),
-        y=Axis(title="runs without an answer", low=-0.04, high=1.04, form="~p"),
+        y=Axis(title="runs without an answer (⊥)", low=-0.04, high=1.04, form="~p"),
         epsilon=epsilon,
         title="Refusals",
         names=("refused", "exact chance"),
-        sentence=f"Only the stable median refuses. Its stability is {comparison.stable:,} here: it answers in 95 of "
-        f"100 runs {_from(CURVE[sides.promise <= 0.05])}. Hatched is impossible for a mechanism that never gives a "
-        f"wrong answer with δ = {exactly(comparison.delta)}: the best that could be would do so "
-        f"{_from(CURVE[sides.lower_bound <= 0.05])}.",
+        sentence=f"Only the stable median refuses. Here {comparison.stable:,} rows must change before its answer "
+        f"does. It answers in 95 of 100 runs {_from(CURVE[sides.promise <= 0.05])}. Hatched: impossible "
+        f"for mechanisms that are never wrong, with δ = {exactly(comparison.delta)}. The best possible one "
+        f"would answer as often {_from(CURVE[sides.lower_bound <= 0.05])}.",
     )
 
 
@@ -152,24 +152,27 @@ def ranks_over_epsilon(
         },
     )
     top = float(max(each.max() for each in (above.promise, above.high, above.hard)))
-    label = "impossible to promise" if _room(np.log(above.lower_bound / floor.zero) / np.log(top / floor.zero)) else ""
+    label = (
+        "impossible (lower bound)" if _room(np.log(above.lower_bound / floor.zero) / np.log(top / floor.zero)) else ""
+    )
     bound = (
-        f"; a mechanism that always answers cannot promise less than {percent_down(impossible)} for all data (hatched)"
+        f". No mechanism that always answers can guarantee less than {percent_down(impossible)} on all data (hatched)"
     )
     one_data_set = (
-        " One data set may do better than any guarantee for all data: dots in the hatched part are no contradiction."
+        " Guarantees are for all data. On one data set the error may be smaller, so dots in the hatched "
+        "region are no contradiction."
     )
     picture = _over_epsilon(
         above,
         Wall(x=CURVE, y=above.lower_bound, end=floor.zero, label=label, corner="bottom left"),
-        y=floor.axis("rows off, share of n", high=top, form=".3~p", n=n),
+        y=floor.axis("rank error, share of n", high=top, form=".3~p", n=n),
         epsilon=epsilon,
         title="Rows between answer and median",
-        names=("95 in 100 runs", "promised"),
+        names=("95 in 100 runs", "guaranteed"),
         sentence=f"Near ε = {EPSILONS[column]:g}, 95 in 100 exponential medians "
-        f"{missed(float(sides.observed[column]), n)} (dots; strokes: 95% interval). On the hardest data known they "
-        f"{missed(float(sides.hard[column]), n)} (diamonds). Promised: {percent(promised)}"
-        f"{bound if impossible else ''}.{one_data_set if sides.lower_bound.any() else ''}",
+        f"{missed(float(sides.observed[column]), n)} (dots; bars: 95% interval). On the hardest known data "
+        f"they {missed(float(sides.hard[column]), n)} (diamonds). Guaranteed: "
+        f"{percent(promised)}{bound if impossible else ''}.{one_data_set if sides.lower_bound.any() else ''}",
         n=n,
         exact=sides,
     )
@@ -184,7 +187,7 @@ def missed(off: float, n: int) -> str:
     if off <= 0:
         return "fall in the median's own cell"
     count = f"{off * n:,.0f}" if off * n >= 10 else f"{off * n:.3g}"
-    return f"miss by up to {percent(off)} of the rows, {count} {'row' if count == '1' else 'rows'}"
+    return f"have a rank error of up to {percent(off)} of the rows, {count} {'row' if count == '1' else 'rows'}"
 
 
 def _over_epsilon(

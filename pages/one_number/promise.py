@@ -32,7 +32,7 @@ from pages.shell.theorem import theorem_card
 
 BETA = 0.05
 """Failure probability: the guarantee holds in 95 of 100 runs."""
-INTRODUCTION = "What holds whatever your rows are:"
+INTRODUCTION = "These statements hold for any rows:"
 CLIPPED, COUNTED = "clipped_mean", "counted-mean"
 
 
@@ -65,25 +65,26 @@ def _stable(mechanism: StableMedian, problem: Problem) -> Picture:
     always = ExponentialMedian(epsilon=epsilon, quantile=mechanism.quantile)
     wall = rank_bound(problem, always.guarantee(problem), beta=BETA)
     rows = mechanism.rows_needed(needed, problem.neighbours)
-    st.header(f"95 in 100 runs answer if {needed:,} rows must change before the answer does")
+    st.header(f"95 in 100 runs give an answer if at least {needed:,} rows must change before the answer does")
     numbers(
         {
-            "Least n for that": f"{rows:,}",
-            "Chance at the edge, δ": rounded_up(mechanism.guarantee(problem).delta),
-            "Always answering: misses by": percent(promised_error(always, problem, beta=BETA)),
-            "Impossible below (lower bound)": percent(wall.value) if wall is not None else "not known",
+            "Smallest n for that": f"{rows:,}",
+            "Probability of an answer if one row decides it, δ": rounded_up(mechanism.guarantee(problem).delta),
+            "Guaranteed error if always answering": percent(promised_error(always, problem, beta=BETA)),
+            "Impossible (lower bound), below": percent(wall.value) if wall is not None else "not known",
         }
     )
     curve = stable_chances(mechanism, problem, stable=needed)
     return chance_curve(
-        curves={"chance of an answer": curve},
+        curves={"probability of an answer": curve},
         data=(),
         x=stability_axis(curve.x, threshold=mechanism.threshold),
         threshold=mechanism.threshold,
-        sentence=f"The exact answer comes in 95 of 100 runs where {needed:,} rows must change before it does, in "
-        f"{in_100(float(mechanism.chance(mechanism.threshold)))} at {mechanism.threshold:,} rows (threshold), and in "
-        f"{in_100(float(mechanism.chance(1)))} where one row can change it. Hatched: impossible for mechanisms that "
-        "are never wrong; dotted: the most for those that may be wrong. Your rows are not used here.",
+        sentence=f"If {needed:,} rows must change before the answer does, 95 of 100 runs give the exact answer. At "
+        f"{mechanism.threshold:,} rows (threshold) {in_100(float(mechanism.chance(mechanism.threshold)))} "
+        f"do; if one row can change it, {in_100(float(mechanism.chance(1)))} do. Hatched: impossible for "
+        "mechanisms that are never wrong. Dotted: upper bound for those that may be wrong. Your rows are "
+        "not used here.",
     )
 
 
@@ -95,7 +96,7 @@ def _agreeing(mechanism: SubsampleAggregate, problem: Problem) -> Picture:
     st.header(
         f"95 in 100 runs answer if {enough} of subsamples agree"
         if enough
-        else "No data get an answer in 95 of 100 runs"
+        else "On no data do 95 of 100 runs give an answer"
     )
     numbers(
         {
@@ -107,15 +108,15 @@ def _agreeing(mechanism: SubsampleAggregate, problem: Problem) -> Picture:
     )
     highest = in_100(float(vote_chance(plan, epsilon=epsilon, agreement=1.0)))
     when = (
-        f"is given with chance 95% or more where {enough} of subsamples agree"
+        f"is given with probability 95% or more if {enough} of the subsamples agree"
         if enough
-        else f"is given in {highest} runs where all subsamples agree"
+        else f"is given in {highest} runs if all subsamples agree"
     )
     return chance_curve(
         curves={mechanism.accounting: chances_by_agreement(plan, epsilon=epsilon)},
         data=(),
         x=Axis(title="agreement of the subsamples", low=0.5, high=1, form="~p"),
-        sentence=f"An answer {when}. How far the subsamples of your rows agree is not looked at.",
+        sentence=f"An answer {when}. The agreement of your own subsamples is not computed.",
     )
 
 
@@ -136,18 +137,20 @@ def _mean(mechanism: UnboundedMean, problem: Problem) -> Picture:
         )
     )
     st.header(
-        f"Cut off at your bounds, the mean errs in 95 of 100 releases by at most {percent_up(clipped)} of their "
-        f"distance{condition}"
+        f"In 95 of 100 releases, the error of the clipped mean is at most {percent_up(clipped)} of the "
+        f"distance of your bounds{condition}"
         if clipped < 1
-        else f"Nothing is promised of a mean at ε = {mechanism.epsilon:g}{condition}"
+        else f"No error of a mean is guaranteed at ε = {mechanism.epsilon:g}{condition}"
     )
     numbers(
         {
             "That is": f"{significant(clipped * (domain.high - domain.low))} {domain.unit}"
             if clipped < 1
             else "nothing",
-            "Without bounds": "no number is promised",
-            "Chance γ₂ that people are too far apart": rounded_up(exception_chance(n=problem.n, exceptions=exceptions)),
+            "Without bounds": "no guaranteed error",
+            "Probability γ₂ that people differ too much": rounded_up(
+                exception_chance(n=problem.n, exceptions=exceptions)
+            ),
         }
     )
     return picture_of(

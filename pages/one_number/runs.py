@@ -40,9 +40,9 @@ def outcomes(*, refused: float, wrong: float) -> Picture:
         hover = [f"{name}: {percent(shares[name])} of the runs"] * count
         marks.append(Dots(role=role, name=name, x=runs // 5, y=runs % 5, shape=shape, size=10, hover=hover))
         first += count
-    sentence = "All runs on these data refuse to answer."
+    sentence = "All runs on these data give no answer (⊥)."
     if refused < 1:
-        sentence = f"On these data {in_100(refused)} runs refuse to answer"
+        sentence = f"On these data {in_100(refused)} runs give no answer (⊥)"
         right = "; all others are right." if refused else "; all are right."
         sentence += f" and {in_100(wrong)} give another answer than the whole data." if wrong else right
     return Picture(
@@ -96,8 +96,8 @@ def answers(*, domain: Number, truth: int, values: Integers) -> Picture:
             ),
             Rule(role="true", x=exact, label="exact", side="left" if exact > (edges[0] + edges[-1]) / 2 else "right"),
         ],
-        sentence=f"The exponential median never refuses: at the same ε, {in_100(right)} of its answers are the exact "
-        f"cell, and 95 in 100 lie {f'within {rounded_up(float(off))}{unit} of' if off else 'in'} it.",
+        sentence=f"The exponential median never refuses. At the same ε, {in_100(right)} of its answers are the "
+        f"exact cell, and 95 in 100 lie {f'within {rounded_up(float(off))}{unit} of' if off else 'in'} it.",
         table={
             "from": short_numbers(edges[:-1]),
             "to": short_numbers(edges[1:]),
@@ -146,10 +146,12 @@ def votes(*, names: Sequence[str], law: Floats, truth: int, needed: float) -> Pi
     beaten = law.copy()
     beaten[truth] = -1
     rival = int(beaten.argmax())
-    sentence = f"{nearly_percent(float(law[truth]))} of subsamples answer as the whole data do ({names[truth]})"
+    sentence = (
+        f"{nearly_percent(float(law[truth]))} of subsamples give the same answer as the whole data ({names[truth]})"
+    )
     sentence += f"; the next, {names[rival]}, gets {percent(float(law[rival]))}" if len(law) > 1 else ""
     if needed >= 1000:
-        sentence += ". No votes are enough."
+        sentence += ". No number of votes is enough."
     else:
         share = percent(needed) if needed <= 1 else f"{significant(needed)} times"
         sentence += f". With noise, {share} {'of' if needed <= 1 else 'as many as'} the k votes are needed."

@@ -35,18 +35,20 @@ def real_salaries(outcome: Outcome[Any]) -> None:
     words, rows_used = st.columns(2)
     with words:
         lead(
-            "What is an hour paid? Three ways :blue-badge[simulated]",
-            "The **stable median** is exact or silent. The **exponential median** always answers, near the median. The "
-            "**clipped mean** cuts salaries off at 0 and 100 USD and adds noise for all of that range; it answers "
-            "another question, so its error is from the mean.",
+            "Hourly pay, by three mechanisms :blue-badge[simulated]",
+            "The **stable median** is exact or gives no answer. The **exponential median** always answers, "
+            "near the median. The **clipped mean** clips salaries to 0–100 USD and adds noise scaled to "
+            "that range. It is another statistic, so its error is measured from the mean.",
         )
-    help_text = "A seeded draw of so many rows. More rows make the noise less and, on average, the median more stable."
+    help_text = (
+        "A seeded sample of that many rows. More rows reduce the noise and, on average, make the median more stable."
+    )
     with rows_used:
-        n = int(stops("Salaries used", ROWS, ROWS[-1], key=ROWS_USED, help_text=help_text))
+        n = int(stops("Number of salaries", ROWS, ROWS[-1], key=ROWS_USED, help_text=help_text))
     comparison = _comparison(n, seed)
     left, right = st.columns(2)
     with left:
-        st.subheader("Error, given an answer")
+        st.subheader("Error if there is an answer")
         picture = errors_over_epsilon(comparison=comparison, epsilon=epsilon)
         _draw(picture, seed=seed, name="error", title="error over ε")
     with right:
@@ -65,7 +67,7 @@ def real_salaries(outcome: Outcome[Any]) -> None:
 def rows_off(outcome: Outcome[Any]) -> None:
     """Draw the rank error of the exponential median over ε, for the number of salaries that is selected."""
     epsilon, seed = float(outcome.request.values["epsilon"]), outcome.request.seed
-    st.subheader("Rows off: the exponential median")
+    st.subheader("Rank error of the exponential median")
     n = int(float(ROWS_USED.value))
     comparison = _comparison(n, seed)
     ranks_off = remember(f"salaries_ranks|{n}|{seed}", lambda: ranks(comparison))
@@ -73,7 +75,7 @@ def rows_off(outcome: Outcome[Any]) -> None:
     picture = ranks_over_epsilon(
         comparison=comparison, sides=ranks_off, promised=promised, impossible=impossible, epsilon=epsilon
     )
-    _draw(picture, seed=seed, name="rank", title="rows off over ε")
+    _draw(picture, seed=seed, name="rank", title="rank error over ε")
 
 
 def _comparison(n: int, seed: int) -> Comparison:
@@ -82,7 +84,7 @@ def _comparison(n: int, seed: int) -> Comparison:
     return with_progress(
         f"salaries_compared|{n}|{seed}",
         lambda: compare(dataset, delta=DELTA, trials=TRIALS, seed=seed),
-        label="Asking for the salaries at every ε.",
+        label="Sampling answers at every ε.",
     )
 
 

@@ -26,8 +26,7 @@ class StableOutcome(RefusableOutcome[StableMedian]):
     """
 
     privacy_help = (
-        "δ is exact: it is the chance of an answer at the edge, where one person could change it, and no smaller "
-        "number would do."
+        "δ is exact: the probability of an answer if one person can change it. No smaller δ would be correct."
     )
 
     @override
@@ -43,11 +42,11 @@ class StableOutcome(RefusableOutcome[StableMedian]):
         what = "median" if mechanism.quantile == 0.5 else f"{mechanism.quantile:g}-quantile"
         draw_refusals(1 - runs.chance[runs.stable])
         st.markdown(
-            f"**{runs.stable:,}** of {self.problem.n:,} rows would have to change before the {what} "
-            f"({self.problem.domain.describe(runs.cell)}) is another one; where about **{mechanism.threshold:,}** "
-            "would, half of the runs answer. :gray-badge[true]",
-            help=f"With a stability of **{mechanism.stability_needed(0.05):,}** or more, 95 in 100 runs "
-            "answer. More rows, a coarser grid, a larger ε or a larger δ bring it nearer.",
+            f"**{runs.stable:,}** of {self.problem.n:,} rows must change before the {what} "
+            f"({self.problem.domain.describe(runs.cell)}) does. At about **{mechanism.threshold:,}**, half "
+            "of the runs give an answer. :gray-badge[true]",
+            help=f"At a stability of **{mechanism.stability_needed(0.05):,}** or more, 95 in 100 runs give an "
+            "answer. More rows, a coarser grid, a larger ε or a larger δ help.",
         )
 
     @override
@@ -59,8 +58,9 @@ class StableOutcome(RefusableOutcome[StableMedian]):
             st.markdown(_neighbours_table(self.runs))
         with right:
             st.subheader(
-                "One that must always answer",
-                help="An answer of the stable median is never wrong. One that must always answer may err instead.",
+                "A mechanism that always answers",
+                help="The stable median is never wrong if it answers. A mechanism that always answers may have "
+                "an error instead.",
             )
             if is_number(domain) and self.runs.cell < domain.ordered:
                 values = always_answering(
@@ -79,32 +79,32 @@ def _stability_curve(runs: StableRuns, *, threshold: int) -> Picture:
     stable, seen, mine = runs.stable, runs.observed, runs.chance[runs.stable]
     names = {
         stable: "these data",
-        stable - 1: "one person changed, against it",
-        stable + 1: "one person changed, in its favour",
+        stable - 1: "one row changed, lower stability",
+        stable + 1: "one row changed, higher stability",
     }
     return chance_curve(
-        curves={"chance of an answer": runs.curve},
+        curves={"probability of an answer": runs.curve},
         data=[Place(name=name, x=rows, chance=runs.chance[rows]) for rows, name in names.items() if rows >= 1],
         x=stability_axis(runs.curve.x, threshold=threshold),
         threshold=threshold,
         seen=seen,
         # The most that can be is 1 where its closed form says so: no rounding.
-        sentence=f"Data of stability {stable:,} get an answer with chance {nearly(mine)}; {seen.answered:,} of "
-        f"{seen.trials:,} previews got one ({percent(seen.low)} to {percent(seen.high)} with 95% confidence). Hatched: "
-        "a mechanism that is never wrong cannot answer so often; on these data the most is "
-        f"{nearly(runs.max_chance, certain=runs.max_chance >= 1)}. "
-        "Dotted: the most if wrong answers may be given, on the worst data of that stability. Diamonds: these data "
-        "with one row changed.",
+        sentence=f"At stability {stable:,} the probability of an answer is {nearly(mine)}; {seen.answered:,} of "
+        f"{seen.trials:,} previews gave one ({percent(seen.low)} to {percent(seen.high)} with 95% "
+        "confidence). Hatched: impossible for a mechanism that is never wrong; the upper bound on these "
+        f"data is {nearly(runs.max_chance, certain=runs.max_chance >= 1)}. Dotted: upper bound if wrong "
+        "answers are allowed, on the worst data of that stability. Diamonds: these data with one row "
+        "changed.",
     )
 
 
 def _neighbours_table(runs: StableRuns) -> str:
     """Return chances of an answer: of the data, of the worst neighbour, and at the edge."""
     stable = runs.stable
-    lines = ["| data | stability | chance of an answer |", "|---|---|---|"]
+    lines = ["| data | stability | probability of an answer |", "|---|---|---|"]
     lines.append(f"| yours | {stable:,} | {nearly(runs.chance[stable], digits=4)} |")
     if stable > 1:
         against = nearly(runs.chance[stable - 1], digits=4)
         lines.append(f"| one person changed, against it | {stable - 1:,} | {against} |")
-    lines.append(f"| at the edge: one person can change the answer | 1 | {rounded_up(runs.edge)} = δ |")
+    lines.append(f"| stability 1: one person can change the answer | 1 | {rounded_up(runs.edge)} = δ |")
     return "\n".join(lines)

@@ -19,7 +19,7 @@ from pages.one_number.runs import votes
 from pages.one_number.words import nearly, nearly_percent
 from pages.shell.tasks.memory import with_progress
 
-EXACT = "exact chances, nothing drawn"
+EXACT = "exact probabilities, nothing sampled"
 PRIVACY_PARAMETERS = ("epsilon", "delta", "subsamples", "accounting")
 """The law of a subsample's answer depends on the data and the question, not on these."""
 
@@ -40,13 +40,13 @@ class SubsampleOutcome(RefusableOutcome[SubsampleAggregate]):
         self.law: VoteLaws = with_progress(
             f"voters|{request.source.key}|{request.entry.key}|{question!r}",
             lambda: subsample_votes(mechanism, self.dataset, self.problem),
-            label="Working out what subsamples answer.",
+            label="Computing the answers of the subsamples.",
         )
         self.trials, self.refused, self.wrong = vote_runs(mechanism, self.law, seed=request.seed)
         self.curve = _agreement_curve(mechanism, self.plan, self.problem, self.law)
         self.badge = request.badge(EXACT)
         scale = f"{self.plan.cap / mechanism.epsilon:,.4g}"
-        self.privacy_help = f"Few subsamples hold any one person; noise of scale {scale} votes hides them."
+        self.privacy_help = f"Each person is in few subsamples. Noise of scale {scale} votes hides one person's effect."
 
     @override
     def draw_headline(self) -> None:
@@ -63,7 +63,7 @@ class SubsampleOutcome(RefusableOutcome[SubsampleAggregate]):
         request, plan, law, epsilon = self.request, self.plan, self.law, self.mechanism.epsilon
         left, right = st.columns(2)
         with left:
-            st.subheader("Where an answer would have been wrong")
+            st.subheader("Answers of the subsamples")
             picture = votes(
                 names=law.state.question.names, law=law.law, truth=law.truth, needed=plan.threshold / plan.subsamples
             )
@@ -72,9 +72,9 @@ class SubsampleOutcome(RefusableOutcome[SubsampleAggregate]):
             st.subheader("When one person changes")
             before, after = (answer_chance(plan, epsilon=epsilon, agreement=x) for x in (law.agreement, law.after))
             st.markdown(
-                "| data | agreement | chance of that answer |\n|---|---|---|\n"
-                f"| yours | {nearly_percent(law.agreement, digits=5)} | {_small(before)} |\n"
-                f"| one person changed, against it | {nearly_percent(law.after, digits=5)} | {_small(after)} |"
+                "| data | agreement | probability of that answer | |---|---|---| | yours | "
+                f"{nearly_percent(law.agreement, digits=5)} | {_small(before)} | | one person changed, "
+                f"against it | {nearly_percent(law.after, digits=5)} | {_small(after)} |"
             )
 
 
@@ -92,13 +92,14 @@ def _agreement_curve(mechanism: SubsampleAggregate, plan: SubsamplingPlan, probl
         curves["paper's parameters"] = chances_by_agreement(paper, epsilon=epsilon)
     data = [
         Place(name=name, x=max(0.5, x), chance=answer_chance(plan, epsilon=epsilon, agreement=x))
-        for name, x in (("these data", law.agreement), ("one person changed, against it", law.after))
+        for name, x in (("these data", law.agreement), ("one row changed, lower agreement", law.after))
     ]
     return chance_curve(
         curves=curves,
         data=data,
         x=Axis(title="agreement of the subsamples", low=0.5, high=1, form="~p"),
-        sentence=f"Where {nearly_percent(law.agreement)} of subsamples agree, the answer is given with chance "
-        f"{nearly(data[0].chance)}; below the curve the runs answer, above it they refuse. No wall is drawn: what "
-        "is impossible depends on how many rows must change before the answer does, and agreement does not tell that.",
+        sentence=f"If {nearly_percent(law.agreement)} of subsamples agree, the answer is given with probability "
+        f"{nearly(data[0].chance)}. Below the curve runs give an answer, above it none. No lower bound is "
+        "shown. It depends on how many rows must change before the answer does, which agreement does not "
+        "determine.",
     )

@@ -40,7 +40,7 @@ def _views(outcome: Outcome[Any]) -> Views[Outcome[Any]]:
     one_person: Views[Outcome[Any]] = {}
     if isinstance(outcome, RefusableOutcome):
         one_person = {"One person changes": lambda _: outcome.draw_one_person()}
-    return {"Answer": _answer, **one_person, "Real salaries": real_salaries, "Rows off": rows_off}
+    return {"Answer": _answer, **one_person, "Real salaries": real_salaries, "Rank error": rows_off}
 
 
 def _answer(outcome: Outcome[Any]) -> None:
@@ -50,7 +50,7 @@ def _answer(outcome: Outcome[Any]) -> None:
 
 def _theorem(bound: Bound, problem: Problem) -> None:
     """Draw the theorem: in a presentation at once, otherwise on demand."""
-    with presentation_place("theorem") if is_presenting() else st.expander("What is promised"):
+    with presentation_place("theorem") if is_presenting() else st.expander("What is guaranteed"):
         error = describe_error(bound, n=problem.n, subject="no answer", of_range=problem.domain.describe_distance)
         words = () if bound.vacuous else (bound.statement, *conditions(bound))
         # One paragraph, because all of it has to fit the screen of a presentation.
@@ -81,8 +81,8 @@ def _code(outcome: Outcome[Any]) -> str:
 ONE_NUMBER = Workbench(
     title="One number",
     lead=(
-        "An answer is given or refused at random: the more stable it is, the likelier it is given.",
-        "A refusal is an outcome like any other, and what it gives away is bounded too.",
+        "An answer is given or refused at random. The more stable the answer, the more likely it is given.",
+        "A refusal is also an output, and the guarantee covers what it reveals.",
     ),
     key="robust",
     controls=draw_controls,

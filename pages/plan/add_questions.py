@@ -43,14 +43,14 @@ def available_questions(plan_table: PlanTable, columns: Sequence[str]) -> dict[s
             values = replace(template, queries=Thresholds.key)
             options["mean"] = "Mean: of the rows with a value", replace(values, entry_key=QUANTITIES["mean"][0])
             median = replace(values, entry_key="exponential_median", values={"quantile": 0.5})
-            options["quantile"] = "Quantile: a value with a given share of the rows below it", median
+            options["quantile"] = "Quantile: the value below which a given share of the rows lies", median
         elif is_labels(domain) and plan_table.neighbours is Neighbours.REPLACE_ONE:
-            options["commonest"] = "Commonest label", replace(template, entry_key="subsample_commonest")
+            options["commonest"] = "Most common label", replace(template, entry_key="subsample_commonest")
     if len(names) > 1:
         tables = replace(template, queries=Marginals.key, ways=PAIRS, entry_key="residual-planner")
-        options["tables"] = "Tables: how many in each cell of every table of k columns?", tables
+        options["tables"] = "Tables: rows in each cell of every table of k columns", tables
         options["rows"] = (
-            "Synthetic rows: a whole table of these columns",
+            "Synthetic rows: a synthetic table of these columns",
             replace(tables, entry_key=WHOLE_TABLE, epsilon=1.0),
         )
     return options
@@ -70,9 +70,9 @@ def add_question(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) ->
         new = options[option_key][1]
         if option_key == "tables":
             max_ways = min(MAX_WAYS, len(columns))
-            new = replace(new, ways=int(st.number_input("Columns to a table", 1, max_ways, PAIRS, key="plan_ways")))
+            new = replace(new, ways=int(st.number_input("Columns per table", 1, max_ways, PAIRS, key="plan_ways")))
         if option_key == "quantile":
-            share = st.number_input("Share of rows below", 0.01, 0.99, 0.5, format="%g", key="plan_quantile")
+            share = st.number_input("Share of rows below it", 0.01, 0.99, 0.5, format="%g", key="plan_quantile")
             new = replace(new, values={"quantile": float(share)})
         if st.button("Add", key="plan_add", type="primary"):
             append_questions(plan_table, questions, [new])
@@ -82,10 +82,10 @@ def paste_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion])
     """Draw the form for pasted lines: either all are added, or their errors are shown."""
     with st.popover("Paste statistics", width="stretch", disabled=len(questions) >= MAX_QUESTIONS):
         text = st.text_area(
-            "One statistic on each line, or a CSV whose first line names columns",
+            "One statistic per line, or a CSV whose first line names the columns",
             key=f"plan_lines_{controls_version()}_{plan_table.key}", placeholder=EXAMPLE,
-            help="A range of whole numbers includes both ends; of other numbers it excludes the upper end. Lines about "
-            "the same columns are one statistic.",
+            help="A range of whole numbers includes both ends; a range of other numbers excludes the upper end. "
+                 "Lines about the same columns become one statistic.",
         )  # fmt: skip
         if not st.button("Add these lines", key="plan_lines_add", type="primary"):
             return

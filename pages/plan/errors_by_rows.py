@@ -81,7 +81,7 @@ def errors_by_rows(
             "mechanism": [names[key] for key in sweep.keys for _ in sweep.epsilons],
             "n": sweep.epsilons.tolist() * len(sweep.keys),
             "worst error": short_numbers(sweep.worst[:, :, 1].ravel()),
-            "typical error": short_numbers(sweep.typical[:, :, 1].ravel()),
+            "mean error": short_numbers(sweep.typical[:, :, 1].ravel()),
             "guaranteed": short_numbers(sweep.promised.ravel()),
         },
         height=400,
@@ -94,7 +94,7 @@ def _sentence(sweep: Sweep, names: dict[str, str], *, epsilon: float, promises: 
     column = int(np.argmin(np.abs(np.log(sweep.epsilons / sweep.n))))
     worst = sweep.worst[:, column, 1]
     if not np.isfinite(worst).any():
-        return "No mechanism answered here."
+        return "Every mechanism gave no answer (⊥) here."
     best = int(np.nanargmin(worst))
     return (
         f"At ε = {exactly(epsilon)}, near n = {sweep.epsilons[column]:,.0f}, {names[sweep.keys[best]]} has the "

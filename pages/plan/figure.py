@@ -137,14 +137,14 @@ def _sentence(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str
         for name, question, each in zip(names, plan.questions, predictions, strict=True)
     )
     missed_places = missed_targets(plan, predictions)
-    text = f"Expected worst errors (at most half of all releases exceed them): {errors}."
+    text = f"Expected worst errors (half of all releases have at most this error): {errors}."
     if any(each.if_n for each in predictions):
         depends_on_n = ", ".join(name for name, each in zip(names, predictions, strict=True) if each.if_n)
-        text += f" Guaranteed only if n is the number of rows, which is not checked: {depends_on_n}."
+        text += f" Guaranteed only if n is the true number of rows, which is not checked: {depends_on_n}."
     if missed_places:
         text += f" No theorem guarantees the target of: {', '.join(names[place] for place in missed_places)}."
     if not all(each.on_all_data for each in predictions):
-        text += " If a mechanism's error depends on the rows, its expected error is computed on mock data."
+        text += " If the error of a mechanism depends on the rows, its expected error is computed on mock data."
     return text
 
 

@@ -43,7 +43,7 @@ def frontier(plan_table: PlanTable, plan: Plan) -> None:
         by_rows = st.segmented_control("Against", AXES, default=AXES[0], key="plan_axis", required=True) == AXES[1]
         frontier_only = st.toggle(
             "Only the best mechanisms", key="plan_only",
-            help="Draws this statistic's mechanism, and the pure ε mechanisms with the smallest error somewhere.",
+            help="Shows this statistic's mechanism, and the pure ε mechanisms with the smallest error at some ε or n.",
         )  # fmt: skip
         sweep = _compute_errors(plan, question, by_rows=by_rows)
         titles = {key: entry.title for key, entry in entries.items()}
@@ -71,10 +71,10 @@ def frontier(plan_table: PlanTable, plan: Plan) -> None:
             caption="Click a point to put its mechanism and ε into the plan.",
         )  # fmt: skip
         if link := play_link(plan_table, question):
-            st.page_link("play/page.py", label="Open this query in Play", query_params=link)
+            st.page_link("play/page.py", label="Open this statistic in Play", query_params=link)
         if sweep.left_out:
             slow = ", ".join(entries[key].title for key in sweep.left_out)
-            st.caption(f"Left out because they take more than a second at each point: {slow}.")
+            st.caption(f"Not shown, because they take more than a second per point: {slow}.")
 
 
 def _compute_errors(plan: Plan, question: PlannedQuestion, *, by_rows: bool) -> Sweep:
@@ -87,7 +87,7 @@ def _compute_errors(plan: Plan, question: PlannedQuestion, *, by_rows: bool) -> 
         f"frontier|{key}",
         lambda: compare_mechanisms(plan, compared_question, cells=cells, by_rows=by_rows, seed=SEED),
         so_far=lambda: partial_frontier(plan, compared_question, cells=dict(cells), by_rows=by_rows),
-        label=f"Trying every mechanism at every {'n' if by_rows else 'ε'}.",
+        label=f"Computing the error of every mechanism at every {'n' if by_rows else 'ε'}.",
         place="frontier",
     )
 

@@ -30,7 +30,7 @@ def changes_since_release(plan_table: PlanTable, plan: Plan) -> None:
         return
     entry = f"entry {last_release.entry} ({last_release.body['at']})"
     if not changes_since:
-        st.caption(f"As released in {entry}: seeing that again is free.")
+        st.caption(f"As released in {entry}: to see that release again is free.")
         return
     count_words = f"{len(changes_since)} change{'s' * (len(changes_since) > 1)}"
     st.caption(f"Since the release of {entry}: {count_words}.", help="\n\n".join(map(escaped, changes_since)))

@@ -44,7 +44,7 @@ VERSION = SessionKey("plan_version", 0)
 """Counter of changes that did not come from the plan's controls."""
 NEXT_TABLE = SessionKey("plan_wanted", "")
 """The table that the next run selects."""
-NEEDS_A_PERSON = "To plan for your table, first choose on Data the column that says whose row it is."
+NEEDS_A_PERSON = "To plan for your table, first choose the column that identifies the person on the Data page."
 MAX_BYTES = 200_000
 
 
@@ -84,7 +84,7 @@ def pick_table() -> PlanTable:
         titles = {OPENED: "The opened plan's table", **titles}
     key = choice(
         "Table", titles, key="table", default=FIRST,
-        help_text="The plan uses only its declaration: columns, bounds, labels and a public number of rows.",
+        help_text="The plan uses only the declaration: columns, bounds, labels and a public number of rows.",
     )  # fmt: skip
     if key == OPENED and plan_from_file is not None:
         return PlanTable(
@@ -101,7 +101,8 @@ def pick_table() -> PlanTable:
         n = declared_rows(Source(origin=file.origin, reading=own_in_use.reading(own_in_use.used[0].name)), relation)
         if filled_count:
             st.caption(
-                f"Left out: {filled_count} whose bounds or labels were read from your rows. Declare them on Data."
+                f"Left out: {filled_count} whose bounds or labels were read from your rows. Declare them "
+                "on the Data page."
             )
     else:
         columns = (DeclaredColumn(name=each.name, on=each.on) for each in sample(key).columns)
@@ -114,8 +115,8 @@ def pick_table() -> PlanTable:
         n = int(
             st.number_input(
                 "Public n", 1, 10**9, n, key=f"plan_n_{key}",
-                help="The number of rows is private, or you did not declare it public on Data. Name a round number "
-                "instead; errors are shares of it.",
+                help="The number of rows is private, or not declared public on the Data page. Name a round "
+                     "number instead: errors are shares of it.",
             )
         )  # fmt: skip
     title = "your table" if own_in_use else titles[key]

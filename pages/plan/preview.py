@@ -22,7 +22,7 @@ BADGE = f"mock data · released: simulated, preview sampler, seed {SEED}"
 
 def preview(plan: Plan) -> None:
     """Draw mock data and their simulated releases for one statistic, only while the expander is open."""
-    expander = st.expander("What a release may look like", key="plan_preview", on_change="rerun")
+    expander = st.expander("Example of a release", key="plan_preview", on_change="rerun")
     if not expander.open:
         return
     with expander:
@@ -37,7 +37,7 @@ def preview(plan: Plan) -> None:
         if not isinstance(rehearsal, QuestionRehearsal):
             table = escape_frame(rehearsal.drop(columns="trial", errors="ignore").head(MAX_ROWS))
             st.dataframe(table, height=240, hide_index=True)
-            st.caption(f"{BADGE}. The table contains nothing of your data.")
+            st.caption(f"{BADGE}. The table contains no values of your data.")
             return
         domain = plan.problem(question).domain
         options = {"limit": MAX_FRAMES} if is_map(domain) else {}
@@ -50,4 +50,4 @@ def preview(plan: Plan) -> None:
         draw(picture, key="plan_preview_chart", badge=BADGE, download=True)
         audit_query = audit_link(question.entry, {**question.values, "epsilon": question.epsilon}, plan.neighbours)
         st.page_link("learn/page.py", label="Test this privacy claim", query_params=audit_query)
-        st.caption("“True” is mock data with your declared columns: the picture contains nothing of your data.")
+        st.caption("“True” means mock data with your declared columns. The picture contains no values of your data.")

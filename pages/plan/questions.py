@@ -130,7 +130,7 @@ def _question_row(
         keys,
         index=keys.index(question.entry_key) if question.entry_key in keys else 0,
         format_func=lambda key: mark_suggested(entry_of(key).title) if key == advised else entry_of(key).title,
-        help="Suggested by public numbers only: n, cells and ε." if advised else None,
+        help="Suggested from public numbers only: n, number of cells and ε." if advised else None,
         key=f"plan_mechanism_{key_suffix}",
         width="stretch",
     )
@@ -151,7 +151,7 @@ def _question_row(
         st.error(OF_A_MEAN if is_mean else "A target is a share (1%) or a number of rows (50 rows).")
         target = question.target
     pinned = st.checkbox(
-        "Keep ε", question.pinned, key=f"plan_pinned_{key_suffix}", help="The buttons below do not change this ε."
+        "Fix ε", question.pinned, key=f"plan_pinned_{key_suffix}", help="The buttons below do not change this ε."
     )
     if st.button("Remove", key=f"plan_remove_{key_suffix}", disabled=is_only):
         return None

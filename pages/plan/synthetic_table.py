@@ -41,7 +41,7 @@ def show_synthetic_table(plan_table: PlanTable, questions: Sequence[PlannedQuest
         plan_table: the table.
         questions: of the plan, to which the synthetic rows can be added.
     """
-    expander = st.expander("A whole table of synthetic rows", key="plan_whole", on_change="rerun")
+    expander = st.expander("A synthetic table", key="plan_whole", on_change="rerun")
     if not expander.open:
         return
     with expander:
@@ -86,7 +86,7 @@ def show_synthetic_table(plan_table: PlanTable, questions: Sequence[PlannedQuest
             pair_errors(rehearsal), key="plan_whole_pairs", badge=BADGE, title="pairs of columns", download=True
         )
         st.dataframe(escape_frame(rehearsal.rows.head(SHOWN_ROWS)), hide_index=True)
-        st.caption(f"Sampled from mock data: nothing of your data. {_release_sentence(rehearsal)}")
+        st.caption(f"Sampled from mock data: no values of your data. {_release_sentence(rehearsal)}")
         question = PlannedQuestion(
             columns=tuple(columns_picked), queries=Marginals.key, ways=PAIRS, entry_key=KEY, epsilon=epsilon,
             values={"delta": delta},
@@ -102,7 +102,7 @@ def show_synthetic_table(plan_table: PlanTable, questions: Sequence[PlannedQuest
         if add_pressed:
             append_questions(plan_table, questions, [question])
         show_code(
-            "From your own rows, in Python",
+            "Use your own rows in Python",
             key="plan_whole_code",
             write=lambda: code(plan_table, columns_picked, mechanism),
         )
@@ -111,15 +111,15 @@ def show_synthetic_table(plan_table: PlanTable, questions: Sequence[PlannedQuest
 def _measured_sentence(rehearsal: WholeRehearsal) -> str:
     """Return which tables the public rule measures."""
     if rehearsal.ways > 1:
-        return "All pairs of columns are measured; single columns get the least noise."
+        return "All pairs of columns are measured. Single columns are measured with less noise."
     return "At this ε and n, noise would hide the pairs. Only single columns are measured, and treated as independent."
 
 
 def _release_sentence(rehearsal: WholeRehearsal) -> str:
     """Return which counts a release of the true rows would use."""
     if rehearsal.ways > 1:
-        return "A release uses noisy counts of the pairs of your columns."
-    return "A release uses noisy counts of your single columns. It does not show which values occur together."
+        return "A release measures noisy counts of the pairs of your columns."
+    return "A release measures noisy counts of single columns only. It does not show which values occur together."
 
 
 def pair_errors(rehearsal: WholeRehearsal) -> Picture:
@@ -162,13 +162,14 @@ def pair_errors(rehearsal: WholeRehearsal) -> Picture:
 def _sentence(rehearsal: WholeRehearsal) -> str:
     """Return the mean and the largest error of the pairs in a sentence."""
     text = (
-        f"Rows from one simulated release: {percent(float(rehearsal.wrong_cell_shares.mean()))} of them are in a wrong "
-        f"cell of a pair of columns, on average. The largest error of a cell is {percent(float(rehearsal.worst.max()))}"
+        f"Rows of one simulated release: on average, {percent(float(rehearsal.wrong_cell_shares.mean()))} "
+        "of them are in a wrong cell of a pair of columns. The largest error of a cell is "
+        f"{percent(float(rehearsal.worst.max()))}"
     )
     largest = float(rehearsal.within.max())
     if largest < math.inf:
-        return f"{text}; the release itself guarantees at most {percent(largest)}."
-    return f"{text}; no error of a pair is guaranteed."
+        return f"{text}; the guaranteed error is at most {percent(largest)}."
+    return f"{text}; no error is guaranteed."
 
 
 def code(plan_table: PlanTable, columns: Sequence[str], mechanism: WholeTable) -> str:

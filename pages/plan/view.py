@@ -32,7 +32,7 @@ from pages.shell.tasks.jobs import in_background, stop
 from pages.shell.tasks.memory import remember
 from pages.shell.theorem import all_digits
 
-BADGE = "theory and mock data: nothing of your data"
+BADGE = "theory and mock data: no values of your data"
 SOLVE_REQUEST = SessionKey("plan_wish", ("", "", 0.0))
 """Goal, plan and total of a pressed button; also the key of its job."""
 MIN_TOTAL, MAX_TOTAL = 0.01, 100.0
@@ -40,7 +40,7 @@ COSTS = SessionKey("plan_costs", 0.0)
 """The plan's cost when the total was typed."""
 TOTAL = SessionKey("plan_total", 0.0)
 """The control of the total."""
-FORECAST = " No error of synthetic rows is guaranteed before their release; their dot is an expected error."
+FORECAST = " No error of synthetic rows is guaranteed before their release. Their dot is an expected error."
 ONE_SUM = 1 - 1e-6
 """A plan below this share of the sum of its ε is charged as one Gaussian vector."""
 SNIPPET = """from pathlib import Path
@@ -87,7 +87,7 @@ def show_plan() -> None:
         label="Predicting the error of every statistic.",
         place="predicted",
     )
-    count_words = f"{len(questions)} question{'s' * (len(questions) > 1)}"
+    count_words = f"{len(questions)} statistic{'s' * (len(questions) > 1)}"
     missed = missed_targets(plan, predictions)
     _chip(plan_table)
     with head:
@@ -99,7 +99,8 @@ def show_plan() -> None:
     sum_of_epsilons = sum(plan.guarantee(question).epsilon for question in questions)
     if plan.cost.epsilon < sum_of_epsilons * ONE_SUM:
         st.caption(
-            f"All noise is Gaussian, so the plan is charged as one vector instead of the sum ε = {sum_of_epsilons:.3g}."
+            "All noise is Gaussian, so the plan is charged as one Gaussian vector. The sum would be ε = "
+            f"{sum_of_epsilons:.3g}."
         )
     changes_since_release(plan_table, plan)
     if missed:
@@ -120,8 +121,8 @@ def show_plan() -> None:
             help="The statistics with their mechanisms and ε. The file contains no rows.",
         )  # fmt: skip
         help_text = (
-            "One release of all statistics, charged to the ledger. It is a private preview until the data owner "
-            "publishes it."
+            "One release of all statistics, charged to the ledger. Until the data owner publishes it, it "
+            "is a private preview."
         )
         if st.button("Release it", key="plan_release", help=help_text):
             to_release(plan_table, plan)
@@ -145,14 +146,14 @@ def _solve_buttons(plan: Plan) -> DeltaGenerator:
         st.button(
             "Smallest ε that meets the targets", key="plan_targets", type="primary", on_click=_request_solve,
             args=("targets",), disabled=not any(each.target and not each.pinned for each in plan.questions),
-            help=f"For each target: the mechanism that meets it on all data with the smallest ε, up to {HIGHEST:g}. "
-            "Mechanisms with δ are tried only for tables and values that already have a δ.",
+            help="Finds for each target the mechanism that meets it on all data with the smallest ε, up to "
+                 f"{HIGHEST:g}. Mechanisms with δ are used only for tables and values that already have a δ.",
         )  # fmt: skip
         st.number_input("Total ε", MIN_TOTAL, MAX_TOTAL, step=None, format="%g", key=TOTAL, width=110)
         st.button(
             "Divide this total", key="plan_share", on_click=_request_solve, args=("total",),
-            help="Pinned statistics keep their ε. The others share the rest: each error becomes about the same "
-            f"multiple of its target, with an ε of at most {GRID[-1]:g}.",
+            help="Statistics with a fixed ε keep it. The others share the rest so that each error is about the "
+                 f"same multiple of its target. No ε exceeds {GRID[-1]:g}.",
         )  # fmt: skip
         return st.container(horizontal=True, width="content")
 
@@ -213,11 +214,11 @@ def _solution_sentence(solved: SolvedPlan) -> str:
     text = f"{met_count} target{'s' * (met_count != 1)} met with the smallest ε."
     if solved.confidence < 1:
         text += (
-            f" Targets without a theorem are met in simulated releases, with confidence {100 * solved.confidence:.0f}%."
+            f" Targets without a theorem are met in simulated releases, with {100 * solved.confidence:.0f}% confidence."
         )
     if solved.unmet:
         places = ", ".join(str(place + 1) for place in solved.unmet)
-        text += f" No tried mechanism is certain to meet the target of statistic {places} up to ε = {HIGHEST:g}: "
+        text += f" Up to ε = {HIGHEST:g}, no mechanism surely meets the target of statistic {places}: "
         text += "it is unchanged."
         if any(solved.plan.questions[place].entry_key == WHOLE_TABLE for place in solved.unmet):
             text += FORECAST

@@ -96,13 +96,15 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
         return concatenate_sweeps((yield from share_parts(recipe, parts)))
 
     sweep_key = f"{key}|{recipe.entry_key}|{shared!r}|{private_parameters(recipe)}"
-    curve = share_with_progress(recipe, sweep_key, sweep_all, label="Measuring every mechanism at every ε.")
+    curve = share_with_progress(
+        recipe, sweep_key, sweep_all, label="Measuring the error of every mechanism at every ε."
+    )
     epsilon = float(dict(recipe.values).get("epsilon", 1.0))
     chart = st.container()
     row_below = st.container(horizontal=True, vertical_alignment="center")
     show_all = row_below.toggle(
         "All mechanisms", key=in_link("every"), bind="query-params",
-        help="Otherwise the picture has only the chosen mechanism and those with the smallest error at some ε.",
+        help="If off, the picture shows only the selected mechanism and those with the smallest error at some ε.",
     )  # fmt: skip
 
     def build_picture() -> tuple[Picture, EncodedCharts]:
@@ -128,7 +130,7 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
     download = not dataset.provenance.is_private
     with chart:
         draw(
-            picture, key="tradeoff_chart", badge=badge, caption="Click a point to go to its mechanism and ε.",
+            picture, key="tradeoff_chart", badge=badge, caption="Click a point to select its mechanism and ε.",
             download=download, on_pick=rerun_whole_page(choose_point), encoded_charts=encoded,
         )  # fmt: skip
     with row_below.container():
@@ -141,11 +143,11 @@ def _show_left_out(curve: Sweep, entries: list[Entry], unproved: list[Entry]) ->
     reasons = []
     if curve.left_out:
         slow = ", ".join(entry.title for entry in entries if entry.key in curve.left_out)
-        reasons.append(f"more than a second at each ε: {slow}")
+        reasons.append(f"slower than a second per ε: {slow}")
     if unproved:
-        reasons.append(f"no proof for these neighbouring data sets: {', '.join(entry.title for entry in unproved)}")
+        reasons.append(f"no proof for this neighbouring relation: {', '.join(entry.title for entry in unproved)}")
     if reasons:
-        st.caption(f"Left out: {'; '.join(reasons)}.")
+        st.caption(f"Not shown: {'; '.join(reasons)}.")
 
 
 def choose_point(point: Mapping[str, Any]) -> None:

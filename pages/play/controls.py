@@ -145,7 +145,10 @@ def _more_settings(source: Source) -> tuple[Neighbours, int | None, int, float, 
             "Previewed releases", (100, 200, 500, 1000, 2000, MAX_TRIALS), DEFAULT_RECIPE.trials, key="trials"
         )
         beta = stops(
-            "Failure probability β (BLR write δ)", (0.001, 0.01, 0.05, 0.1, 0.2), DEFAULT_RECIPE.beta, key="beta"
+            "Failure probability β (δ in Blum, Ligett and Roth)",
+            (0.001, 0.01, 0.05, 0.1, 0.2),
+            DEFAULT_RECIPE.beta,
+            key="beta",
         )
         seed_value = seed()
     return relation, nominal, int(trials), beta, seed_value
@@ -159,9 +162,9 @@ def _show_fewer_points(mechanism: Mechanism, queries: Queries) -> None:
     used, requested = mechanism.size(problem), mechanism.requested_points(problem)
     if used < requested:
         reason = (
-            f"it enumerates every database, and there are too many with {used + 1} points on {queries.domain.size:,} "
-            "cells"
+            f"the mechanism enumerates every database, and with {used + 1} points on "
+            f"{queries.domain.size:,} cells there are too many"
         )
         if isinstance(mechanism, NetOfResolution):
-            reason = "exact sampling among larger databases is slow, and these resolve α"
+            reason = "exact sampling from larger databases is slow, and these achieve α"
         st.caption(f"Uses {used:,} of {requested:,} points: {reason}.")

@@ -25,7 +25,7 @@ from pages.shell.tasks.memory import remember
 
 MAX_NAMED = 3
 """Maximum number of mechanisms in the sentence on a target error."""
-NO_GUARANTEE = "No mechanism guarantees it up to ε = {:g}."
+NO_GUARANTEE = "No mechanism guarantees this error up to ε = {:g}."
 
 
 def data_independent_summary(recipe: Recipe, *, head: DeltaGenerator, settings: DeltaGenerator) -> None:
@@ -59,7 +59,7 @@ def data_independent_summary(recipe: Recipe, *, head: DeltaGenerator, settings: 
         beta=recipe.beta,
         of=problem.queries.one,
         person_rows=recipe.source.person_rows,
-        covers="for each single release",
+        covers="for each release",
         references=recipe.entry.references,
         target=target,
     )
@@ -100,7 +100,11 @@ def _needed_sentence(offer: Offer, recipe: Recipe, *, target: float, shared: dic
     )
     return (
         text
-        + (f" Below ε = {exactly(smallest_epsilon)} it is impossible." if smallest_epsilon else "")
+        + (
+            f" Below ε = {exactly(smallest_epsilon)} this error is impossible (lower bound)."
+            if smallest_epsilon
+            else ""
+        )
         + " :orange-badge[theory]"
     )
 

@@ -19,12 +19,13 @@ from pages.shell.presentation import is_presenting
 from pages.shell.theorem import observed, theorem_card
 
 TOUR = (
-    f"**Two histograms.** The grey bars are the true data, at first {DEFAULT_RECIPE.source.public_rows:,} synthetic "
-    "people. The blue line may be published: noise hides each person's value.",
-    "**One slider.** ε is the privacy budget. Move it left: each person is better protected, and the blue line has "
-    "more error.",
-    "**How wrong, and how sure.** Each dot stands for 2 in 100 releases, at the error of their worst query. With a "
-    "theorem, all but a share β stay below the guaranteed error. The hatched region is impossible.",
+    f"**Two histograms.** The grey bars are the true data, at first {DEFAULT_RECIPE.source.public_rows:,} "
+    "synthetic people. The blue line is a release, which may be published: noise hides each person's value.",
+    "**One slider.** ε is the privacy budget. Move it left: each person is protected more, and the error "
+    "of the blue line grows.",
+    "**How large is the error, and how sure is that?** Each dot stands for 2 in 100 releases, at the error "
+    "of their worst query. A theorem guarantees that all but a share β stay below the guaranteed error. "
+    "The hatched region is impossible (lower bound).",
 )
 
 
@@ -55,7 +56,11 @@ def _why(recipe: Recipe, report: ErrorReport) -> None:
         private = recipe.source.provenance.is_private
         observations = [observed(report.failures, len(report.answered), bound, private=private)]
     target_error = dict(recipe.values).get("alpha")
-    goal = "For any guarantee" if target_error is None else f"To guarantee α = {float(target_error):g}"
+    goal = (
+        "Rows needed for any guarantee"
+        if target_error is None
+        else f"Rows needed to guarantee α = {float(target_error):g}"
+    )
     theorem_card(
         bound,
         report.guarantee,
@@ -63,7 +68,7 @@ def _why(recipe: Recipe, report: ErrorReport) -> None:
         seen=observations,
         needs=goal,
         mechanism=recipe.entry.references,
-        covers="for each single release",
+        covers="for each release",
         opened=True,
     )
     lower = lower_bound(report.problem, report.guarantee, beta=recipe.beta)

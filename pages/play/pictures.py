@@ -134,7 +134,7 @@ def headline(report: ErrorReport) -> str:
     """Return the headline: the median over releases of the worst query's error."""
     start = f"At ε = {exactly(report.guarantee.epsilon)}"
     if not len(report.answered):
-        return f"{start}, every release refuses to answer"
+        return f"{start}, every release gives no answer (⊥)"
     typical = float(np.median(report.answered))
     error_words = f"{percent(typical)}: {rows(typical, report.problem.n)}"
     return f"{start}, the expected error of the worst {report.problem.queries.one} is {error_words}"
@@ -145,12 +145,12 @@ def _band_caption(report: ErrorReport) -> str:
     if not len(report.answered):
         return ""
     reach = percent_up(float(np.abs(report.band[[0, -1]]).max()))
-    return f"Hardest {report.problem.queries.one} shown: 90 in 100 releases within {reach}."
+    return f"Hardest {report.problem.queries.one} shown: error of 90 in 100 releases at most {reach}."
 
 
 def _worst_caption(report: ErrorReport) -> str:
     """Return the caption on how many releases exceed the guaranteed error."""
     if not len(report.answered) or not report.bound.guaranteed:
-        return "A dot: 2 in 100 releases."
+        return "Each dot is 2 in 100 releases."
     exceeded = f"{report.failures:,} of {len(report.answered):,}"
-    return f"A dot: 2 in 100 releases. {exceeded} exceed the guaranteed error; {percent(report.bound.beta)} may."
+    return f"Each dot is 2 in 100 releases. {exceeded} exceed the guaranteed error; {percent(report.bound.beta)} may."

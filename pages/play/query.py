@@ -214,10 +214,10 @@ def show_answer(query: Query | None, recipe: Recipe, dataset: Dataset, state: St
         return float(np.quantile(error, share, method="higher"))
 
     error_words = (
-        f"the error of half of {len(error)} releases is at most {math.ceil(error_quantile(0.5)):,} rows "
-        f"({percent_up(error_quantile(0.5) / n)}), of 95% at most {math.ceil(error_quantile(0.95)):,}"
+        f"error of half of {len(error)} releases: at most {math.ceil(error_quantile(0.5)):,} rows "
+        f"({percent_up(error_quantile(0.5) / n)}); of 95%: at most {math.ceil(error_quantile(0.95)):,}"
         if len(error)
-        else f"all of {TRIALS} releases refused to answer"
+        else f"all {TRIALS} releases gave no answer (⊥)"
     )
     warning = " :orange-badge[not protected]" if dataset.provenance.is_private else ""
     st.markdown(
@@ -234,5 +234,5 @@ def _released_answers(query: Query, frames: Floats) -> str:
     answers = query.queries.answer(answering, np.array([query.index]))[:, 0]
     low, high = f"{answers.min():,.0f}", f"{answers.max():,.0f}"
     range_words = low if low == high else f"{low} to {high}"
-    subject = f"the {len(answering)} releases in the picture say" if len(answering) > 1 else "the release says"
+    subject = f"answers of the {len(answering)} releases shown:" if len(answering) > 1 else "released answer:"
     return f", {subject} {range_words}"

@@ -35,8 +35,8 @@ def ask_target(n: int) -> float | None:
     """Draw the control of the target error and return it as a fraction of n; None without one."""
     typed = st.text_input(
         "Target error", key=in_link("target"), bind="query-params", placeholder="1% or 50 rows", max_chars=20,
-        help="The worst error that all but a share β of releases should stay below. Mechanisms are then ranked by the "
-        "ε they need.",
+        help="All but a share β of releases should have a worst error below this. Mechanisms are then ranked by "
+             "the ε they need.",
     )  # fmt: skip
     if not typed:
         return None
@@ -75,7 +75,7 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) 
         lambda: needed_epsilons(
             entries, dataset, problem, target=target, beta=recipe.beta, values=values, seed=recipe.seed
         ),
-        label="Searching the smallest ε of every mechanism.",
+        label="Searching for the smallest ε of every mechanism.",
     )
     cancel_place.empty()
     delta = weakest_delta(entries, problem, values)
@@ -106,7 +106,8 @@ def ranking_caption(ranked: Sequence[Need], *, advised: str) -> str:
     reaching = sum(math.isfinite(need.least) for need in ranked)
     caption = f"Smallest: ε = {exactly(ranked[0].least)}, rounded up. " if reaching else ""
     caption += (
-        "Click a dot to select its mechanism and ε. The suggested one is first; only public numbers determine it."
+        "Click a dot to select its mechanism and ε. The suggested mechanism is first. The suggestion uses "
+        "public numbers only."
     )
     not_reaching = [need for need in ranked if math.isinf(need.least)]
     line_count = reaching + sum(need.key == advised for need in not_reaching)

@@ -37,7 +37,7 @@ from pages.shell.tasks.shared import share_part, share_value, share_with_progres
 
 MAX_SECONDS = 10.0
 """Maximum time for the previewed releases."""
-DEMOS = {"attack-me": "Attack me", "low-bits": "Last bits"}
+DEMOS = {"attack-me": "Attack: group counts", "low-bits": "Attack: last bits"}
 """Two lessons on attacks that are linked from this page."""
 STYLE = (Path(__file__).resolve().parent / "play.css").read_text(encoding="utf-8")
 
@@ -91,8 +91,8 @@ def _at_epsilon(stops: SliderStops, target: float | None, links_place: DeltaGene
     )
     if report.trials < recipe.trials:
         st.caption(
-            f"These are the first {report.trials:,} of {recipe.trials:,} releases: sampling stopped after about "
-            f"{MAX_SECONDS:.0f} seconds."
+            f"These are the first {report.trials:,} of {recipe.trials:,} releases. Sampling stopped after "
+            f"about {MAX_SECONDS:.0f} seconds."
         )
     epsilon_view = share_part(
         recipe,
@@ -110,7 +110,7 @@ def _view(dataset: Dataset) -> View:
     """Draw the controls of the query and of the display, and return their values."""
     query = read_query(dataset.domain)
     clean = st.toggle(
-        "Clean up", key=in_link("clean"), bind="query-params",
+        "Round to valid counts", key=in_link("clean"), bind="query-params",
         help="Rounds the release to whole, non-negative counts that add up to n. This is post-processing, which costs "
         "no privacy.",
     )  # fmt: skip

@@ -53,7 +53,7 @@ def _own(domain: Domain) -> LinearQueries | None:
     """Draw the uploader of a matrix and return its class; None without a valid one."""
     size = f"one column for each of {domain.ordered:,} cells"
     file = st.file_uploader(
-        f"Matrix of weights from 0 to 1: a line for each query, {size}",
+        f"Matrix of weights from 0 to 1: one line per query, {size}",
         type=["csv", "txt"],
         key="weights_file",
         help="Numbers separated by commas, without names. Weights are queries, not data: they are not private.",

@@ -24,12 +24,12 @@ from pages.shell.state import SessionKey
 from pages.shell.tasks.jobs import in_background, stop
 
 DRAWING = (
-    "Every stored result has its charge. A draw that is interrupted keeps its charge and has no result. You may close "
-    "this page."
+    "Every stored result has a charge. An interrupted release keeps its charge and has no result. You may "
+    "close this page."
 )
 PREVIEW = (
-    "Until the data owner publishes it, the release is a private preview. It is charged at once; seeing it again is "
-    "free."
+    "Until the data owner publishes it, the release is a private preview. It is charged at once. To see it "
+    "again is free."
 )
 POLL_SECONDS = 0.5
 """Seconds."""
@@ -54,13 +54,13 @@ def show_rehearsal(request: Request) -> Rehearsal | None:
     if REHEARSED_REQUEST.value != request.digest:
         stop(REHEARSED_REQUEST)
         st.button(
-            "Rehearse, free", key="release_rehearse", type="primary", on_click=_rehearse, args=(request.digest,),
+            "Test run, free", key="release_rehearse", type="primary", on_click=_rehearse, args=(request.digest,),
             help="The same release by the secure sampler, on mock data.",
         )  # fmt: skip
         return None
     return in_background(
         f"rehearsal|{request.digest}", partial(rehearse_in_steps, request), so_far=lambda: None,
-        label="Sampling from mock data.", place=REHEARSED_REQUEST, again="Starts again; it costs nothing.",
+        label="Sampling from mock data.", place=REHEARSED_REQUEST, again="Repeats the test run, free of charge.",
     )  # fmt: skip
 
 
@@ -124,7 +124,7 @@ def outcome_sentence(outcome: Outcome) -> str:
 @st.fragment(run_every=POLL_SECONDS)
 def waiting(future: Future[Outcome]) -> None:
     """Draw state 6 until the draw is done; it has no progress bar, which could depend on the rows."""
-    st.header("Drawing …")
+    st.header("Sampling …")
     st.markdown(DRAWING)
     if future.done():
         st.rerun()
@@ -156,15 +156,15 @@ def show_unfinished(ledger: Ledger, dataset_id: str, attempt: Attempt) -> None:
     """Show an interrupted draw: its charge stands, unless the steward declares a machine failure."""
     price = attempt.price
     st.warning(
-        f"{attempt.at}, {price}: the draw did not finish, and nothing was shown. This may depend on the rows, so the "
-        "charge stands."
+        f"{attempt.at}, {price}: the release did not finish, and no result was shown. The cause may depend "
+        "on the rows, so the charge stays."
     )
     if not admitted():
         return
     st.button(
-        "The machine failed: do not charge", key=f"release_machine-{attempt.number}", on_click=_machine_failed,
+        "Machine failure: remove the charge", key=f"release_machine-{attempt.number}", on_click=_machine_failed,
         args=(ledger, dataset_id, attempt.number),
-        help="Possible once for each request. Every later certificate counts it.",
+        help="You can do this once per request. Every later certificate states it.",
     )  # fmt: skip
 
 

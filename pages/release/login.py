@@ -15,7 +15,7 @@ from pages.shell.ledger.spent import spent_sentence
 from pages.shell.private.data_in_use import escaped
 
 LOG_IN = "Log in to see published releases. Only data owners and analysts see the ledger."
-NO_AUTHLIB = "Logging in needs Authlib and HTTPX on the server: `pip install -c constraints.txt authlib httpx`."
+NO_AUTHLIB = "The log-in needs Authlib and HTTPX on the server: `pip install -c constraints.txt authlib httpx`."
 NOTHING = "Nothing is published yet."
 
 

@@ -21,10 +21,11 @@ from pages.shell.private.twin import NAMED, USUAL_ROWS, is_public, relation
 from pages.shell.state import SessionKey
 from pages.shell.status import show_relation
 
-NO_LEDGER = "There is no ledger on this machine. You need one to release."
+NO_LEDGER = "There is no ledger on this machine yet. Every release needs one."
 FIXED = "You cannot change the unit of privacy and the neighbouring relation later."
 COUNT_IS_PRIVATE = (
-    "If one row is replaced, the number of rows is public. Declare it public on Data, or choose added or removed rows."
+    "If one row is replaced, the number of rows is public. Declare it public on the Data page, or choose "
+    "added or removed rows."
 )
 NEW_PEOPLE = "No, these are other people"
 USUAL_EPSILON = 2.0
@@ -37,8 +38,8 @@ def start_a_ledger() -> None:
     """Draw state 1: there is no ledger."""
     st.header(NO_LEDGER)
     st.caption(
-        "Only the account that runs this app can read its folder. It adds up the cost of every release and refuses "
-        "those that exceed the budget. Every stored result has its charge."
+        "Only the account that runs this app can read its folder. The ledger adds up the cost of all "
+        "releases and refuses a release that exceeds the budget. Every stored result has a charge."
     )
     st.button("Start a ledger", type="primary", on_click=_start, key="ledger_start")
 
@@ -68,8 +69,8 @@ def register(ledger: Ledger, source: Source) -> None:
         n = _rows(source, neighbours, person, key_suffix)
         epsilon = st.number_input(
             "Budget ε", 0.001, 1000.0, USUAL_EPSILON, step=None, format="%g", key=f"release_budget-{key_suffix}",
-            help="The maximum total cost of all releases of these data. The command `ledger budget` changes it, with a "
-            "reason.",
+            help="The total budget of all releases of these data. The command `ledger budget` changes it, with "
+                 "a reason.",
         )  # fmt: skip
         delta = st.number_input(
             "Budget δ", 0.0, 0.1, 1e-6, step=None, format="%g", key=f"release_delta-{key_suffix}",
@@ -126,7 +127,7 @@ def _relation(source: Source, person: str, key_suffix: str) -> Neighbours:
     default = Neighbours.ADD_REMOVE_ONE if count_is_private else relation()
     return Neighbours(
         st.radio(
-            "Neighbours", [str(each) for each in Neighbours], list(Neighbours).index(default),
+            "Neighbouring data sets", [str(each) for each in Neighbours], list(Neighbours).index(default),
             key=f"release_relation-{key_suffix}", format_func=lambda each: Neighbours(each).words, horizontal=True,
         )
     )  # fmt: skip
@@ -162,8 +163,8 @@ def _same_people(ledger: Ledger, key_suffix: str) -> str | None:
     }
     options = ["", *accounts]
     chosen = st.radio(
-        "Are these the same people as in a registered data set?", options, None, key=f"release_same-{key_suffix}",
-        format_func=lambda key: titles.get(key, NEW_PEOPLE),
-        help="The same people share one budget, for example after an edited row or with another year's rows.",
+        "Are these the same people as in a data set that is already registered?", options, None,
+        key=f"release_same-{key_suffix}", format_func=lambda key: titles.get(key, NEW_PEOPLE),
+        help="The same people share one budget, for example after a correction or with another year's rows.",
     )  # fmt: skip
     return None if chosen is None else str(chosen)

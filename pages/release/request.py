@@ -74,10 +74,10 @@ def request_of(source: Source, registration: Registration, page: OnPage | None =
         return _request(source, registration, page.queries, page.entry, dict(page.values))
     plan = _plan_of(source)
     if plan is not None:
-        plan_option = f"The plan: {len(plan.questions)} question{'s' * (len(plan.questions) > 1)}"
+        plan_option = f"The plan: {len(plan.questions)} statistic{'s' * (len(plan.questions) > 1)}"
         last_shown = str(SHOWN_LAST.value)
         chosen = st.radio(
-            "What", [plan_option, "What Play shows"], int(last_shown == "play"), key=f"release_what-{last_shown}"
+            "Request", [plan_option, "What Play shows"], int(last_shown == "play"), key=f"release_what-{last_shown}"
         )
         if chosen == plan_option:
             # Unit, relation and n are those of the registration, not of the plan.
@@ -127,7 +127,7 @@ def cap_mismatch(source: Source, registration: Registration) -> str:
     reading, registered = source.reading, (registration.person_column, registration.rows_a_person)
     if not isinstance(reading, Capped) or (reading.person, reading.rows) == registered:
         return ""
-    return "The unit of privacy on Data differs from the registered one. Declare it as registered."
+    return "The unit of privacy on the Data page differs from the registered one. Declare it as registered."
 
 
 def _plan_of(source: Source) -> Plan | None:

@@ -20,7 +20,7 @@ from pages.release.register import PROBLEM
 from pages.shell.ledger.accounts import PATIENT
 from pages.shell.ledger.roles import actor, admitted
 
-REFUSED = "The mechanism refused to answer (⊥). This result is stored and certified like any other."
+REFUSED = "The mechanism gave no answer (⊥). This result is stored and certified like any other."
 MAX_ROWS = 500
 NOT_YET = "You can see and download it here once the data owner publishes it."
 
@@ -58,7 +58,7 @@ def show_result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str =
                 "Publish, free", type="primary", key=f"release_publish-{key_suffix}",
                 on_click=publish, args=(ledger, dataset_id, stored.entry),
             )  # fmt: skip
-            st.caption("Others may then have it. You cannot undo this.")
+            st.caption("Others can then see it. You cannot undo this.")
             # Before it is published, its tables have no download button.
             st.html("<style>[data-testid='stElementToolbar'] { display: none; }</style>")
     for name in _choose_file(stored, key_suffix):

@@ -25,10 +25,10 @@ from pages.shell.state import SessionKey
 SHARED = SessionKey["dict[str, SharedRows]"]("release_lent", {})
 """Rows that this session shares, by data set; only this reference keeps them alive."""
 TOO_MANY = (
-    "With this public n, you can share files of at most {most:,} rows with analysts. For larger ones, the memory in "
-    "use would reveal the number of rows."
+    "With this public n you can share files of at most {most:,} rows with analysts. For larger files, "
+    "memory use would reveal the number of rows."
 )
-SHARING_HELP = "Analysts see none of the rows. Sharing ends with this session, or when you forget the file."
+SHARING_HELP = "Analysts do not see the rows. Sharing ends with this session, or when you remove the file."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -57,7 +57,9 @@ def sharing_button(registration: Registration, table: Table) -> None:
         st.caption(TOO_MANY.format(most=limit))
         return
     if shared_rows(dataset_id) is table:
-        st.button("Stop sharing these rows with analysts", key="release_unlend", on_click=withdraw, type="tertiary")
+        st.button(
+            "Stop analysts from releasing from these rows", key="release_unlend", on_click=withdraw, type="tertiary"
+        )
         return
     st.button(
         "Let analysts release from these rows", key="release_lend", on_click=_share, args=(dataset_id, table),

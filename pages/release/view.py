@@ -50,7 +50,7 @@ from pages.shell.releasable import OnPage
 from pages.shell.status import show_relation
 
 PUBLIC = "These rows are public: a release of them is a demonstration."
-NONE_OPEN = "No rows are shared with analysts now. A data owner shares them on this page. Your request is kept."
+NONE_OPEN = "Analysts cannot release from any rows now. The data owner can allow it on this page. Your request is kept."
 MAX_LINES = 6
 """Maximum number of statistics that are listed."""
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -105,7 +105,7 @@ def show_release() -> None:
 
 def _stopped() -> None:
     st.info(STOPPED)
-    st.button("Go on", key="ledger_go_on", on_click=resume_comparison)
+    st.button("Continue", key="ledger_go_on", on_click=resume_comparison)
 
 
 def _analysts(store: Ledger, source: Source, drawing: Drawing | None, page: OnPage | None) -> None:
@@ -212,7 +212,7 @@ def _show_outcome(store: Ledger, account: Account, state: DrawState, first_reque
         if last_message(state.request):
             st.success(stored_sentence(outcome))
         else:
-            st.success(f"Released on {day_of(outcome)} as entry {outcome.entry}. Seeing it again is free.")
+            st.success(f"Released on {day_of(outcome)} as entry {outcome.entry}. To see it again is free.")
         show_result(store, account.dataset_id, outcome)
     elif isinstance(outcome, Failed) and state.request.digest not in {
         one.request_digest for one in account.spent.begun
@@ -220,7 +220,7 @@ def _show_outcome(store: Ledger, account: Account, state: DrawState, first_reque
         st.error(outcome.sentence)  # an interrupted draw without an outcome has its message above
     st.button(
         f"Release again, {price}", key="release_again_button", on_click=request_another,
-        args=(first_request, state.request.draw + 1), help="A further release of the same is charged again.",
+        args=(first_request, state.request.draw + 1), help="Another release of the same request is charged again.",
     )  # fmt: skip
 
 
@@ -252,7 +252,7 @@ def _registration_sentence(account: Account) -> str:
 
 def _request_words(request: Request) -> str:
     """Return the request in words, with a line for each statistic."""
-    draw_words = f", draw {request.draw}" if request.draw > 1 else ""
+    draw_words = f", repetition {request.draw}" if request.draw > 1 else ""
     lines = [
         f"**{part.entry.title}** for {part.queries.title.partition(':')[0].lower()} of {escaped(part.reading.title)}"
         for part in request.parts

@@ -20,7 +20,7 @@ Outcome = Stored | Failed | Refused | Busy
 STEP = 1e-4
 """Thread switch interval in seconds during a draw: a page that reads the ledger waits for some twenty switches,
 which at Python's default of 5 ms take a tenth of a second."""
-NOT_BEGUN = "The draw could not start. Nothing was charged or shown."
+NOT_BEGUN = "The release could not start. Nothing was charged or shown."
 _worker = ThreadPoolExecutor(1, thread_name_prefix="release")
 _under_way: dict[tuple[str, str], Future[Outcome]] = {}
 _lock = Lock()

@@ -14,7 +14,7 @@ KEY = "browser_tools"
 HERE = Path(__file__).resolve().parent
 HTML = """
 <div class="dpscope-tools">
-  <span class="dpscope-lost" role="status" hidden>The page was loaded anew: please choose your file again.</span>
+  <span class="dpscope-lost" role="status" hidden>The page was reloaded. Please choose your file again.</span>
   <span class="dpscope-copied" role="status"></span>
   <button type="button" class="dpscope-present">Present</button>
   <button type="button" class="dpscope-copy">Copy link</button>

@@ -73,8 +73,10 @@ def run_with_link_warnings(page: Callable[[], None]) -> None:
         if dropped and key not in warnings.checked and not _is_meant(text, st.session_state[key]):
             shown = st.session_state[key]
             is_number = isinstance(shown, int | float) and not isinstance(shown, bool)
-            instead = exactly(shown) if is_number else "the usual one"
-            warn_of_link(key, f"In the link, “{key}” has a value its control does not take; showing {instead} instead.")
+            instead = exactly(shown) if is_number else "the default"
+            warn_of_link(
+                key, f"The link has a value for “{key}” that this control does not accept. Using {instead} instead."
+            )
     for key, sentence in repeated.items():
         if key not in warnings.sentences:
             warn_of_link(key, sentence)
@@ -150,8 +152,8 @@ def check_link(key: str, *, parameter: Parameter, default: Value) -> None:
         shown = f"{parameter.label} {parameter.symbol}".strip()
         warn_of_link(
             key,
-            f"In the link, “{shown}” is not a number between {exactly(parameter.low)} and {exactly(parameter.high)}; "
-            f"showing the usual value instead.",
+            f"The link's value of “{shown}” is not a number between {exactly(parameter.low)} and "
+            f"{exactly(parameter.high)}. Using the default instead.",
         )
 
 
@@ -159,7 +161,9 @@ def check_choice(key: str, options: Sequence[str], *, label: str) -> None:
     """Warn of a choice in the link that does not exist: the control itself would silently use its default."""
     text = st.query_params.get(key)
     if text is not None and text not in options:
-        warn_of_link(key, f"In the link, “{key}” is not one of the choices of “{label}” here; showing the usual one.")
+        warn_of_link(
+            key, f"The link's value of “{key}” is not one of the choices of “{label}” here. Using the default instead."
+        )
 
 
 def choice(
@@ -234,13 +238,13 @@ def neighbours(person_rows: int = 0, *, both: bool = True) -> Neighbours:
     else:
         relation = Neighbours(
             st.radio(
-                "Neighbours",
+                "Neighbouring data sets",
                 [str(each) for each in Neighbours],
                 key=in_link("neighbours"),
                 bind="query-params",
                 format_func=lambda each: Neighbours(each).words,
-                help="The unit of privacy is a row. The guarantee bounds the odds: one row more, less or other makes "
-                "no result more than e^ε times as likely, plus δ.",
+                help="The unit of privacy is a row. Adding, removing or replacing one row makes no result more "
+                "than e^ε times as likely, plus δ.",
             )
         )
     show_relation(relation, person_rows)

@@ -15,7 +15,7 @@ def synthetic_table(recipe: Recipe, state: State) -> None:
     """The synthetic table where the data are generated, bundled or a public stand-in."""
     if recipe.source.provenance.is_private:
         st.caption(
-            "No download: a table made from private data here would be neither charged nor drawn by the secure sampler."
+            "No download: a table made here from private data would not be charged or sampled by the secure sampler."
         )
         return
 
@@ -31,5 +31,5 @@ def synthetic_table(recipe: Recipe, state: State) -> None:
         file_name=f"synthetic-{recipe.entry_key}-preview-seed-{recipe.seed}.csv",
         mime="text/csv",
         on_click="ignore",
-        help="One previewed release, cleaned up, as rows. Seeded: not a private release.",
+        help="One previewed release as rows, rounded to valid counts. Seeded: not a private release.",
     )

@@ -121,7 +121,7 @@ def presentation_container(title: str, *, leave: Callable[[], None]) -> Iterator
     with aside:
         _draw_code(link())
     if urlsplit(link()).hostname in LOCAL_HOSTS:
-        (below if presentation.extra_height else aside).caption("Opens on this machine only.")
+        (below if presentation.extra_height else aside).caption("The link works on this machine only.")
 
 
 def set_title(text: str) -> None:

@@ -67,7 +67,7 @@ def wait_for_first_pictures() -> Generator[float, None, None]:
 def require_gate() -> None:
     """Stop unless the router ran: a page entered any other way shows nothing."""
     if not GATE.value:
-        st.error("This page must be opened through the app's own address.")
+        st.error("Open this page through the app's own address.")
         st.stop()
 
 

@@ -23,8 +23,10 @@ from pages.shell.session import upload
 
 HERE = Path(__file__).resolve().parent
 STYLE, RAIL = ((HERE / name).read_text(encoding="utf-8") for name in ("frame.css", "rail.css"))
-SPENT = "Privacy spent: **ε = 0**. "
-NEIGHBOURS = "Data sets that differ so are neighbours: what is released tells them apart by no more than ε and δ allow."
+SPENT = "Budget spent: **ε = 0**. "
+NEIGHBOURS = (
+    "Two data sets that differ in this way are neighbouring. No release tells them apart by more than ε and δ allow."
+)
 _spent: ContextVar[str] = ContextVar("what is spent, of this run", default=SPENT)
 _named: ContextVar[bool] = ContextVar("whether the page has named the data in use, of this run", default=False)
 _warned: ContextVar[bool] = ContextVar("whether the line says that true values are seen, of this run", default=False)
@@ -80,8 +82,8 @@ def status_line(spent: str = "", *, release: bool = False) -> None:
                 "I am the data owner",
                 key=STEWARD_CHOICE,
                 persist_state="session",
-                help="Shows true values and errors of your private data, on your screen only. No guarantee covers "
-                "what you see then: do not pass it on.",
+                help="Shows true values and errors of your private data on your screen. No guarantee covers "
+                "what you see then, so do not share it.",
             )
     bar = left.container(horizontal=True, vertical_alignment="center", wrap=private, key="status_bar")
     _slot.set(bar.empty())
@@ -89,7 +91,7 @@ def status_line(spent: str = "", *, release: bool = False) -> None:
     _line.set(bar.empty())
     if spent and release:
         help_text = (
-            "One draw by the secure sampler, charged to the ledger. Until it is published, only data owners see it."
+            "One release by the secure sampler, charged to the ledger. Until it is published, only data owners see it."
         )
         bar.page_link("release/page.py", label="Private preview, charged", icon=":material/lock:", help=help_text)
     write_status("Nothing private is shown." if private else "")
@@ -132,7 +134,7 @@ def may_show(data: Source | SessionFile) -> bool:
 
 def warn_of_true_values() -> None:
     """Warn in the line on top that true values of private data are shown, and remove the tables' download buttons."""
-    write_status(":orange-badge[not protected] You see true values of private data: guarantee void for what you saw.")
+    write_status(":orange-badge[not protected] You see true values of private data. No guarantee covers what you see.")
     _warned.set(True)
     # Streamlit's own tables offer themselves as files; so do pictures, unless they are told not to.
     st.html("<style>[data-testid='stElementToolbar'] { display: none; }</style>")
@@ -154,7 +156,7 @@ def show_relation(relation: Neighbours, person_rows: int = 0) -> None:
     words = relation.words
     if person_rows:
         words = f"{words.removesuffix(' row')} person, ≤ {person_rows:,} row{'s' * (person_rows > 1)}"
-    _differ.get().markdown(f"Neighbours: {words}", width="content", help=NEIGHBOURS)
+    _differ.get().markdown(f"Neighbouring data sets: {words}", width="content", help=NEIGHBOURS)
 
 
 def write_status(text: str) -> None:

@@ -47,9 +47,9 @@ def observed(broken: int, trials: int, bound: Bound, *, private: bool, on: str =
     low, high = (float(each) for each in binomial_interval(broken, trials))
     seen = " :orange-badge[not protected]" if private else ""
     return (
-        f"Observed: {broken:,} of {trials:,} previews erred by more than {percent(bound.value)}{on}; the chance is "
-        f"between {rounded_down(low)} and {rounded_up(high)} (exact 95% interval), the theorem allows {bound.beta:g}. "
-        f":blue-badge[simulated]{seen}"
+        f"Observed: {broken:,} of {trials:,} previews had an error above {percent(bound.value)}{on}. The "
+        f"probability of that is between {rounded_down(low)} and {rounded_up(high)} (exact 95% interval); "
+        f"the theorem allows {bound.beta:g}. :blue-badge[simulated]{seen}"
     )
 
 
@@ -93,7 +93,7 @@ def theorem_card(
             if bound.formula:
                 st.latex(bound.formula)
         return
-    st.header("What is promised")
+    st.header("What is guaranteed")
     st.markdown(f"{said or describe_error(bound, n=n, bold=True)} :orange-badge[theory]")
     with st.container() if opened else st.expander("Why?"):
         st.markdown(statement or bound.statement)
@@ -111,6 +111,6 @@ def theorem_card(
             st.info(note or bound.note)
         st.caption(f"Reference: {bound.reference}." + (f" Mechanism: {'; '.join(mechanism)}." if mechanism else ""))
         if guarantee.releasable:
-            st.markdown(f"Privacy: {guarantee.sentence()}, {covers}.", help=all_digits(guarantee))
+            st.markdown(f"Privacy guarantee: {guarantee.sentence()}, {covers}.", help=all_digits(guarantee))
         else:
-            st.warning(f"Privacy: none to rely on. {guarantee.why_not}")
+            st.warning(f"Privacy: no guarantee. {guarantee.why_not}")

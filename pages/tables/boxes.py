@@ -33,13 +33,12 @@ from pages.tables.marginals.charts import errors_within
 from pages.tables.worst_error import ErrorWords, render_headline, render_worst_error
 
 LEAD = (
-    "**How many rows lie in a range of each of 2 or 3 columns at once?** Cut one column into slabs of equally many "
-    "rows, each slab into bars, each bar into cells.",
-    "Blum, Ligett and Roth call intervals “easily extended” to constant dimension. The extension is right, and its "
-    "price is in the constants: each further column puts more rows at a box's boundary, and adds the errors of more "
-    "pieces.",
+    "**How many rows lie in a range of each of 2 or 3 columns at once?** Cut one column into slabs with "
+    "equally many rows, each slab into bars, and each bar into cells.",
+    "Blum, Ligett and Roth call intervals “easily extended” to constant dimension. That is true, but the "
+    "constants are large. Each further column puts more rows at a box's boundary and adds more errors.",
 )
-TOO_COARSE = "at so few levels **no number of rows is enough**"
+TOO_COARSE = "with so few levels, **no number of rows is enough**"
 BETA, TRIALS = 0.05, 100
 
 
@@ -65,7 +64,7 @@ class BoxResult:
         self.errors: BoxErrors = with_progress(
             self.key,
             lambda: box_errors(mechanism, state, Preview(request.seed), trials=TRIALS),
-            label="Drawing releases.",
+            label="Sampling releases.",
         )
 
 
@@ -117,18 +116,18 @@ def _headline(result: BoxResult) -> None:
     problem, n = result.problem, result.problem.n
     bound = result.mechanism.accuracy(problem, BETA)
     median = float(np.median(result.errors.worst))
-    needed = f"a promise below 100% takes **{bound.rows_needed:,} rows**" if bound.rows_needed else TOO_COARSE
-    why = f": {needed}" if bound.applies else ", as nothing checks their number"
+    needed = f"a guaranteed error below 100% needs **{bound.rows_needed:,} rows**" if bound.rows_needed else TOO_COARSE
+    why = f": {needed}" if bound.applies else ", because the number of rows is not checked"
     render_headline(
-        f"The worst of {result.request.queries.count:,} boxes errs by about {percent(median)}: {rows(median, n)}",
+        f"Expected error of the worst of {result.request.queries.count:,} boxes: {percent(median)} ({rows(median, n)})",
         result.mechanism.guarantee(problem),
         of="boxes",
-        before="" if bound.guaranteed else f"Nothing is promised for {n:,} rows{why}. ",
+        before="" if bound.guaranteed else f"No error is guaranteed for {n:,} rows{why}. ",
     )
 
 
 def _all_boxes(result: BoxResult) -> None:
-    st.subheader("All boxes in one release")
+    st.subheader("Errors of all boxes in one release")
     errors = np.abs(result.errors.released - result.errors.truth)
     picture = errors_within(errors, noun="boxes", role="mechanism:boxes", n=result.problem.n)
     result.request.draw(picture, key="tables_boxes", title="errors of boxes")
@@ -143,7 +142,7 @@ def _worst_error(result: BoxResult) -> None:
 
     words = ErrorWords(
         observed_on=f"all {queries.count:,} boxes of the batch",
-        dots=f"Boxes begin and end at evenly spread places of each column, at most {queries.marks + 1}.",
+        dots=f"Boxes begin and end at evenly spaced positions of each column, at most {queries.marks + 1}.",
         called=TrialNouns(query="box", over="all boxes"),
     )
     render_worst_error(result.request, result.problem, result.mechanism, words, beta=BETA, key=result.key, work=work)
@@ -168,12 +167,12 @@ def _one_box(result: BoxResult) -> None:
         )
         ranges.append((min(low, high), max(low, high)))
     if any(low == high for low, high in ranges):
-        st.caption("A box ends after it begins.")
+        st.caption("The end of a box must be above its beginning.")
         return
     index = queries.index(ranges)
     true, released = float(result.errors.truth[index]), float(result.errors.released[index])
     st.markdown(
-        f"True **{percent(true)}** ({rows(true, n)}), released **{percent(released)}**, off by "
+        f"True **{percent(true)}** ({rows(true, n)}), released **{percent(released)}**, error "
         f"{percent(abs(released - true))}. :gray-badge[true] :blue-badge[simulated]"
     )
 
@@ -198,7 +197,7 @@ BOXES = Workbench(
     controls=_draw_controls,
     compute=BoxResult,
     headline=_headline,
-    views={"All boxes and promise": (_all_boxes, _worst_error), "One box": _one_box},
+    views={"All boxes and guarantee": (_all_boxes, _worst_error), "One box": _one_box},
     slow=(_worst_error,),
     code=_code,
 )

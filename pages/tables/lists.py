@@ -36,10 +36,10 @@ FIRST_INPUT = {0, 7}
 """The variables that hold in the first input, as far as there are so many."""
 LEAD = (
     "Each row is a private **decision list**: *if it is in the top ten: yes; else if rural: no; else yes*. "
-    "What share of the lists says yes to an input, such as a college?",
-    "Whether a list says yes depends on its first rule that holds. A polynomial in the literals of a list comes near "
-    "that, and its coefficients, added up over all lists and released with noise, answer every input at once (Thaler, "
-    "Ullman and Vadhan 2012).",
+    "For an input, such as a college: which share of the lists says yes?",
+    "The first rule that holds decides the output of a list. A polynomial in the literals of the list "
+    "approximates that output. Its coefficients, added up over all lists and released with noise, answer "
+    "every input (Thaler, Ullman and Vadhan 2012).",
 )
 
 
@@ -81,16 +81,16 @@ def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Inp
             key="lists-of",
             own_title="Your file: columns with rules" if file and not file.by_person else "",
             missing_reason=BY_PERSON if file else NOT_SENT,
-            help_text="Generated rows are synthetic: previews on them cost nothing. The Data page takes a file of "
-            "yours.",
+            help_text="Generated rows are synthetic: previews on them spend no privacy budget. On the Data page you "
+            "can upload a file.",
         )
-        rules = whole("Rules of a list k", 1, 5, 3, key="rules")
+        rules = whole("Rules per list k", 1, 5, 3, key="rules")
         if key == OWN_FILE and file:
             rows = own_lists(file, rules)
             if rows is None:
                 return None
         else:
-            rows = generated_lists(n=int(stops("Lists n", ROWS, 30_000, key="students")), rules=rules)
+            rows = generated_lists(n=int(stops("Number of lists n", ROWS, 30_000, key="students")), rules=rules)
         source = drawn(rows)
         show_data_in_use(source)
         machine = entry("marginals-decision-lists")
@@ -111,7 +111,7 @@ def _draw_promise(request: PageRequest[Inputs]) -> None:
 def _headline(result: ListResult) -> None:
     error = float(np.quantile(np.abs(result.shares.released - result.shares.truth), 0.95))
     guarantee = result.mechanism.guarantee(result.problem)
-    render_headline(f"95 in 100 inputs are off by at most {percent_up(error)}", guarantee, of=result.inputs)
+    render_headline(f"error of 95 in 100 inputs: at most {percent_up(error)}", guarantee, of=result.inputs)
 
 
 def _all_inputs(result: ListResult) -> None:
@@ -120,7 +120,7 @@ def _all_inputs(result: ListResult) -> None:
     index = _input(result.request.queries.domain.names)
     true, released = float(result.shares.truth[index]), float(result.shares.released[index])
     st.markdown(
-        f"**{percent(true)}** of the lists say yes; released **{percent(released)}**, off by "
+        f"**{percent(true)}** of the lists say yes; released **{percent(released)}**, error "
         f"{percent(abs(released - true))}."
     )
     # The names of a user's variables are typed text, which stays out of the sentence of a picture.
@@ -145,7 +145,7 @@ def _worst_error(result: ListResult) -> None:
     request, mechanism = result.request, result.mechanism
     words = ErrorWords(
         observed_on=f"all {result.inputs}",
-        dots="Answers are moved into 0 to 1: if n is the number of rows, none gets further from the truth.",
+        dots="Answers are clipped to 0–1. If n is the number of rows, this increases no error.",
         called=TrialNouns(query="input", over="all inputs"),
     )
 
@@ -162,9 +162,9 @@ def _three_ways(result: ListResult) -> None:
     degree = min(result.mechanism.degree, rules)
     paper, prefix, program = worst_biases(rules=rules, degree=degree)
     st.markdown(
-        f"| {rules} rules, degree {degree} | worst bias |\n|---|---|\n"
-        f"| rule by rule, as in the paper | {paper:.3f} |\n| paying only where the output changes | {prefix:.3f} |\n"
-        f"| linear program over all patterns (used) | {program:.3f} |\n\n:orange-badge[theory]"
+        f"| {rules} rules, degree {degree} | worst bias | |---|---| | rule by rule, as in the paper | "
+        f"{paper:.3f} | | only where the output changes | {prefix:.3f} | | linear program over all "
+        f"patterns (used) | {program:.3f} | :orange-badge[theory]"
     )
 
 
@@ -195,7 +195,7 @@ DECISION_LISTS = Workbench(
     promise=_draw_promise,
     compute=ListResult,
     headline=_headline,
-    views={"All inputs and promise": (_all_inputs, _worst_error), "Three ways": _three_ways},
+    views={"All inputs and guarantee": (_all_inputs, _worst_error), "Three ways": _three_ways},
     slow=(_worst_error,),
     more=_one_list,
     code=_code,

@@ -19,11 +19,11 @@ OTHERS = re.compile(r"(>|=>|<=|=<|≤)\s*[-−+]?[0-9.]+")
 """Comparisons that are no predicate; text behind the sign that is no number may be a label."""
 QUOTED = re.compile(r'"(.+)"|“(.+)”')
 """A value in quotes, which would otherwise be a comparison: files have labels such as >30 and <=50K."""
-VALUE = "A value that begins with such a sign is typed in quotes."
+VALUE = "Put a value that begins with such a sign in quotes."
 HELP = (
-    "Values or thresholds, separated by commas. A word such as yes makes the attribute “column is yes”; “>= 40” makes "
-    "“column at least 40”, “< 18” makes “column below 18”. "
-    f"{VALUE} A missing value has none of them, and its row stays in n."
+    "Type values or thresholds, separated by commas. A word such as yes makes the attribute “column is "
+    f"yes”. “>= 40” makes “column at least 40”, “< 18” makes “column below 18”. {VALUE} For a missing "
+    "value all attributes are no, and its row counts in n."
 )
 
 
@@ -41,17 +41,17 @@ def own_predicates(file: SessionFile) -> Source | None:
         predicates += _predicates(file, column)
     unique = {predicate.name: predicate for predicate in predicates}
     if len(unique) < 2:
-        st.caption("Name at least two attributes.")
+        st.caption("Type at least two attributes.")
         return None
     if len(unique) > MAX_ATTRIBUTES:
-        raise ParameterError(f"At most {MAX_ATTRIBUTES} attributes can be used; you named {len(unique)}.")
+        raise ParameterError(f"At most {MAX_ATTRIBUTES} attributes are possible; you typed {len(unique)}.")
     return Source(origin=file.origin, reading=YesNo(predicates=tuple(unique.values())))
 
 
 def _predicates(file: SessionFile, column: str) -> list[Predicate]:
     """Draw the control for one column; return the predicates that its text names."""
     text = st.text_input(
-        f"{column}: yes where it is",
+        f"{column}: values that mean yes",
         value="1",
         help=HELP,
         persist_state="session",
@@ -67,7 +67,7 @@ def parse_predicate(column: str, part: str) -> Predicate:
         return Predicate(column=column, value=quoted[1] or quoted[2])
     part = f">={part[1:]}" if part.startswith("≥") else part
     if OTHERS.fullmatch(part):  # no row has it as a value
-        raise ParameterError(f"A threshold is written as “>= 40” or “< 18” is. {VALUE}")
+        raise ParameterError(f"Write a threshold as “>= 40” or “< 18”. {VALUE}")
     for sign, kind in ((">=", "at least"), ("<", "below")):
         if part.startswith(sign):
             try:
@@ -82,15 +82,15 @@ def own_lists(file: SessionFile, rules: int) -> Source | None:
     columns, needed = file.table.columns, 2 * rules + 1
     if len(columns) < needed:
         st.caption(
-            f"Lists of {rules} rules need {needed} columns: a condition and what it says for each rule, and the last "
-            f"word. Your file has {len(columns)}."
+            f"Lists of {rules} rules need {needed} columns: a condition and an output per rule, and the "
+            f"final output. Your file has {len(columns)}."
         )
         return None
     text = st.text_input(
-        "Conditions are about",
+        "Variables of the conditions",
         placeholder="rural, near home",
-        help="Variables, separated by commas. A cell “rural” or “not rural” is a condition; in any other there is no "
-        "rule, and the row stays in n.",
+        help="Type variables, separated by commas. A cell “rural” or “not rural” is a condition. Any other cell "
+        "means no rule, and its row counts in n.",
         persist_state="session",
         max_chars=400,
         key=f"{file.prefix}lists-variables",
@@ -100,10 +100,10 @@ def own_lists(file: SessionFile, rules: int) -> Source | None:
         chosen = [_column(file, part, place) for place, part in enumerate([*parts, "otherwise"])]
     variables = tuple(dict.fromkeys(name.strip() for name in str(text).split(",") if name.strip()))
     if not variables:
-        st.caption("Name what conditions are about.")
+        st.caption("Name the variables of the conditions.")
         return None
     if len(variables) > MAX_VARIABLES:
-        raise ParameterError(f"At most {MAX_VARIABLES} variables can be used; you named {len(variables)}.")
+        raise ParameterError(f"At most {MAX_VARIABLES} variables are possible; you typed {len(variables)}.")
     pairs = tuple(zip(chosen[:-1:2], chosen[1:-1:2], strict=True))
     reading = ListColumns(variables=variables, rules=pairs, otherwise=chosen[-1])
     return Source(origin=file.origin, reading=reading)

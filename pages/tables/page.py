@@ -15,7 +15,7 @@ from pages.tables.marginals.workbench import MARGINALS
 from pages.tables.shares.workbench import SHARES
 
 WORKBENCHES: dict[str, Workbench[Any, Any]] = {
-    "Any, all or some of k attributes": SHARES,
+    "Any, all or at least r of k attributes": SHARES,
     "All tables of k attributes": MARGINALS,
     "Decision lists": DECISION_LISTS,
     "Boxes": BOXES,
@@ -25,7 +25,7 @@ FIRST = next(iter(WORKBENCHES))
 with page_frame("Tables") as (side, head):
     with head:
         name = st.segmented_control(
-            "What is released",
+            "Release",
             list(WORKBENCHES),
             default=FIRST,
             required=True,

@@ -81,7 +81,7 @@ def render_worst_error(
     """
     guarantee, bound = mechanism.guarantee(problem), mechanism.accuracy(problem, beta)
     worst = None if work is None else with_progress(f"worst|{key}", work, label="Previewing many releases.")
-    st.subheader("Worst error: promised and observed")
+    st.subheader("Worst error: guaranteed and observed")
     if worst is None:
         st.info(refusal)
         sentences = []
@@ -103,13 +103,13 @@ def explain(worst: Floats, bound: Bound, lower: Bound | None, words: ErrorWords,
     return [
         observed(broken, len(worst), bound, private=private, on=on),
         f"{len(worst):,} releases, each with its worst error over {words.observed_on}. {words.dots}",
-        f"Hatched: impossible to promise. {lower.statement}" if lower else "No lower bound is known here.",
+        f"Hatched: impossible (lower bound). {lower.statement}" if lower else "No lower bound is known here.",
     ]
 
 
 def render_theorem(bound: Bound, guarantee: Guarantee, words: ErrorWords, *, n: int, sentences: Sequence[str]) -> None:
     """Draw the theorem with its conditions, and sentences about the observed releases."""
-    given = "" if bound.applies else "If what is assumed below held"
+    given = "" if bound.applies else "If the assumptions below were met"
     theorem_card(
         bound,
         guarantee,
@@ -118,5 +118,5 @@ def render_theorem(bound: Bound, guarantee: Guarantee, words: ErrorWords, *, n: 
         statement=words.details,
         seen=sentences,
         note=words.note,
-        covers="for everything a release answers",
+        covers="for all answers of a release",
     )

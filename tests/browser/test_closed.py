@@ -92,7 +92,7 @@ def test_a_lost_connection_has_time_to_come_back(monkeypatch: pytest.MonkeyPatch
     session.end_abandoned(2 * session.GRACE)
     assert not server.closed and table.numbers("age").tolist() == [41]
     session.end_abandoned(2 * session.GRACE + 2)
-    with pytest.raises(DataError, match="it was closed"):
+    with pytest.raises(DataError, match="the file was closed"):
         table.numbers("age")
     assert other.numbers("age").tolist() == [17]
     session.end_abandoned(9 * session.GRACE)

@@ -26,7 +26,7 @@ from tests.kit.rest import settled
 
 PEOPLE = csv_file("people.csv", "age,pay\n41,1000\n17,0\n")
 SMALL = "?bits=6&n=1000&trials=100&epsilon=0.3"
-LOST = "The page was loaded anew: please choose your file again."
+LOST = "hidden>The page was reloaded. Please choose your file again.</span>"
 
 
 def entries(page: Page) -> int:
@@ -92,7 +92,7 @@ def test_back_keeps_what_the_page_just_left_has_a_control_for_too(page: Page, se
     [
         ("Release it",),
         pytest.param(("Attack me", "Test this privacy claim"), marks=pytest.mark.full),
-        pytest.param(("Last bits",), marks=pytest.mark.full),
+        pytest.param(("Attack: last bits",), marks=pytest.mark.full),
     ],
 )
 def test_back_from_where_a_link_leads_returns_to_the_first_page_as_it_was(
@@ -208,7 +208,7 @@ def test_a_reload_loses_a_file_and_says_so(page: Page, server: Server) -> None:
     expect(settled(page).get_by_text(LOST)).to_be_visible()
     bring(page, PEOPLE)
     expect(page.get_by_text(LOST)).to_be_hidden()
-    page.get_by_role("button", name="Forget this file").click()
+    page.get_by_role("button", name="Remove this file").click()
     settled(page)
     page.reload()
     settled(page)

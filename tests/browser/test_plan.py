@@ -56,7 +56,7 @@ def test_the_least_epsilon_for_targets_is_rehearsed_compared_opened_in_play_and_
     expect(page.get_by_text("simulated releases, with confidence 90%")).to_be_visible()
     expect(sentence).to_contain_text("No theorem guarantees the target of: 1. Intervals")
     # A rehearsal on made-up rows.
-    page.get_by_text("What a release may look like").click()
+    page.get_by_text("Example of a release").click()
     settled(page)
     expect(chart(page, "plan_preview_chart").locator(PLOT)).to_be_visible()
     # The frontier, with a rule at what was worked out.
@@ -69,7 +69,7 @@ def test_the_least_epsilon_for_targets_is_rehearsed_compared_opened_in_play_and_
     rules = plot.evaluate("plot => plot._fullLayout.annotations.map(each => each.text)")
     assert f"ε = {float(epsilon):.3g}" in rules
     # The same question in Play.
-    page.get_by_role("link", name="Open this query in Play").click()
+    page.get_by_role("link", name="Open this statistic in Play").click()
     settled(page)
     expect(page.get_by_role("spinbutton", name="Exact ε")).to_have_value(epsilon)
     expect(page.get_by_role("combobox", name="Mechanism")).to_have_value(mechanism.removesuffix(" (suggested)"))

@@ -71,7 +71,7 @@ def code_on_the_wall(page: Page) -> str:
 def test_the_code_leads_to_what_is_shown_and_escape_ends_it(page: Page, server: Server, link: str) -> None:
     visit(page, server, link)
     assert set(code_on_the_wall(page).split("?")[1].split("&")) == set(link.split("?")[1].split("&")) - {"present=1"}
-    expect(page.get_by_text("Opens on this machine only.")).to_be_visible()
+    expect(page.get_by_text("The link works on this machine only.")).to_be_visible()
     page.get_by_role("spinbutton", name="Exact ε").fill("3")
     page.keyboard.press("Enter")
     settled(page)
@@ -136,7 +136,7 @@ def test_a_presented_link_fits_a_phone(page: Page, server: Server, link: str, ch
     ("name", "lesson", "chart"),
     [
         pytest.param("Attack me", "attack-me", "attackme_bits_chart", id="attack-me"),
-        pytest.param("Last bits", "low-bits", "lowbits_verdicts_chart", id="last-bits", marks=pytest.mark.full),
+        pytest.param("Attack: last bits", "low-bits", "lowbits_verdicts_chart", id="last-bits", marks=pytest.mark.full),
     ],
 )
 def test_an_attack_is_shown_two_clicks_from_the_first_page(

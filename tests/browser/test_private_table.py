@@ -93,7 +93,7 @@ def test_a_private_file_is_no_dead_end_and_stays_unseen(browser: Browser, server
         go_to(page, "tables")
         picked(page, "Rows of yes/no attributes", "Your file")
         picked(page, "Columns", "column 1")
-        typed(page, "column 1: yes where it is", ">= 20, >= 40, >= 60")
+        typed(page, "column 1: values that mean yes", ">= 20, >= 40, >= 60")
         expect(plot(page, "promises_chart")).to_be_visible()
         unseen(page)
         # The twin: one press, and every picture is there; it follows from page to page.
@@ -102,12 +102,12 @@ def test_a_private_file_is_no_dead_end_and_stays_unseen(browser: Browser, server
         go_to(page, "ranges-and-cells")
         expect(plot(page, "data_chart")).to_be_visible()
         bar = page.locator(".st-key-status_bar")
-        expect(bar).to_contain_text("Made-up rows with your columns; nothing of your file.")
+        expect(bar).to_contain_text("Mock data with your columns. They contain no values of your file.")
         expect(bar).to_contain_text("ε = 0")
         sound(page)
         unseen(page)
         # One press more, and the chip leads to Data.
-        press_button(page, "Back to my table")
+        press_button(page, "Use my table")
         expect(plot(page, "promises_chart")).to_be_visible()
         bar.get_by_role("link").click()
         settled(page)

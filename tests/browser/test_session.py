@@ -89,7 +89,7 @@ def test_a_forgotten_file_leaves_the_disk_whatever_the_link_names(page: Page, se
     before = folders()
     uploaded(page, server, LINKED)
     (own,) = folders() - before
-    page.get_by_role("button", name="Forget this file").click()
+    page.get_by_role("button", name="Remove this file").click()
     settled(page)
     assert comes_true(lambda: own not in folders())
     for name in ("ranges-and-cells", "data"):
@@ -145,5 +145,5 @@ def test_no_private_label_travels_to_another_visitor_or_after_the_steward_s_swit
         page.get_by_text("My own file").first.click()
         settled(page)
         # It is still held, and whoever is its steward may see it again.
-        expect(page.get_by_role("button", name="Forget this file")).to_be_visible()
+        expect(page.get_by_role("button", name="Remove this file")).to_be_visible()
         assert not wire.told() and not wire.said() and not shown(page)

@@ -69,7 +69,7 @@ def test_records_go_with_the_process_and_the_page_follows_its_server(browser: Br
     with process_of(HERE / "app.py", port=port, log=log, TMPDIR=str(tmp_path)) as process:
         assert not records()
         # Nobody clicks: the page notices that its file is gone, and can take another one.
-        expect(page.get_by_text("Forget this file")).to_have_count(0, timeout=PATIENCE * 1000)
+        expect(page.get_by_text("Remove this file")).to_have_count(0, timeout=PATIENCE * 1000)
         settled(page)
         bring(page, LONG_NAME)
         assert len(records()) == 1

@@ -90,7 +90,7 @@ CASES: list[tuple[Callable[[], Any], Callable[[], Any], str]] = [
     (
         lambda: mean(ADD_REMOVE),
         lambda: mean(REPLACE),
-        "The mean without bounds is studied here only for replacing one of n rows, n public.",
+        "The mean without bounds is available only for replacing one of n rows, with n public.",
     ),
     (
         lambda: answered("direct", width=2),
@@ -105,7 +105,7 @@ CASES: list[tuple[Callable[[], Any], Callable[[], Any], str]] = [
     (
         lambda: tables("consistent"),
         lambda: tables("unbiased"),
-        "Tables with noise of their own each are not made to agree; use the residual planner.",
+        "Tables with separate noise do not agree with each other. Use the residual planner.",
     ),
     (lambda: gate(0.0), lambda: gate(0.5), "This gate keeps nothing for answers."),
     (
@@ -126,12 +126,12 @@ CASES: list[tuple[Callable[[], Any], Callable[[], Any], str]] = [
     (
         lambda: Price.allowed_in_rho(epsilon=1e-6, delta=1e-17),
         lambda: Price.allowed_in_rho(epsilon=1.0, delta=1e-6),
-        "A budget in rho of less than 10^-9 allows nothing: take a larger epsilon or delta.",
+        "A budget in ρ below 10^-9 allows no release. Choose a larger ε or δ.",
     ),
     (
         lambda: registered("", 2),
         lambda: registered("person", 2),
-        "A registration names a public n, and rows a person only beside a person column.",
+        "A registration needs a public n. A maximum of rows per person needs a person column.",
     ),
     (
         lambda: tree_noise(1e6),
@@ -141,7 +141,7 @@ CASES: list[tuple[Callable[[], Any], Callable[[], Any], str]] = [
     (
         lambda: votes(1 << 30),
         lambda: votes(8),
-        "At most 1,073,741,824 rows can be drawn: take fewer or smaller subsamples.",
+        "At most 1,073,741,824 rows can be sampled: choose fewer or smaller subsamples.",
     ),
 ]
 

@@ -100,7 +100,7 @@ def test_conditions_that_the_rows_break_take_the_promise_away() -> None:
     bound = HalfspaceCounts(directions=16).accuracy(problem, 0.05)
     assert bound.applies and with_unmet_conditions(bound, margin=0.5, with_margin=3, without_direction=0) == bound
     for directions, zero_rows, conditions in (
-        (0, 0, ["directions of margin 0.5 are drawn"]),
+        (0, 0, ["directions must have margin 0.5 (none has)"]),
         (3, 2, ["every row has a direction (2"]),
     ):
         bound_here = with_unmet_conditions(bound, margin=0.5, with_margin=directions, without_direction=zero_rows)

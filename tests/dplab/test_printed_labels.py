@@ -137,7 +137,7 @@ def test_random_privacy(k: int, n: int, epsilon: float) -> None:
         random_table(cells=k, n=n, epsilon=epsilon),
         {
             "lower bound on the risk, of n": ((k - 1) * 4 / 27 / (epsilon * n), pairs.risk),
-            "risk of noise in every bar, 2k/(εn)": (2 * k / (epsilon * n), k * noise / n),
+            "expected error of noise in every bar, 2k/(εn)": (2 * k / (epsilon * n), k * noise / n),
             "γ from which empty bars may stay empty, 2k/n": (2 * k / n, lone),
             "two bars: risk on every data set, e^(−c₀−1)/(εn)": (
                 math.exp(-4 - 1) / (epsilon * n), risk_everywhere(n=n, epsilon=epsilon)
@@ -147,7 +147,7 @@ def test_random_privacy(k: int, n: int, epsilon: float) -> None:
                 (shift + (n - 1) * shift) / n, (shift + n - shift) / n
             ),
             "rows from which Figure 2's empty cells may stay empty, 2k/γ at γ = 0.1": (None, 2 * 400 / 0.1),
-            "chance that two samples of n of n + 1 rows are a given pair, 2/n²": (2 / n**2, 2 / (n + 1) ** 2),
+            "probability that two samples of n of n + 1 rows are a given pair, 2/n²": (2 / n**2, 2 / (n + 1) ** 2),
             "γ₂ at δ = 0.05, least δ′ + 2e^(−(δ′−δ)²n)": (gamma_2, (math.floor(0.05 * (n // 2)) + 1) / (n // 2)),
             "spread of the 0.9 quantile of |x − x′|: n/2 pairs, or the U-statistic of all": spreads,
         },
@@ -245,7 +245,7 @@ def test_halfspaces(d: int, margin: float, alpha: float, epsilon: float) -> None
             "projections m": (m, 1),
             "directions |U|": (net, net + small * log10(2)),
             "rows needed": (log10(m / epsilon) + net + small * log10(2) + log10(rows), None),
-            "ln of the chance that some direction's noise errs by α/4, printed m": (chances[0], chances[1]),
+            "ln of the probability that the noise of some direction exceeds α/4, printed m": (chances[0], chances[1]),
             "⟨x, y⟩ of orthogonal unit vectors, ¼(‖x + y‖² + ‖x − y‖²)": (1.0, 0.0),
         },
     )
@@ -284,7 +284,7 @@ def test_queries_that_weigh_rows(points: int, scale: float, alpha: float, n: int
             "queries from which that is less than Hardt and Talwar's √k·ln(U/k)/ε, n^(4/3)": (
                 log10(n ** (4 / 3)), crossing
             ),
-            "exponent x of the chance n^m·e^(−x) of a bad database, η‖D‖α/2": (
+            "exponent x of the probability n^m·e^(−x) of a bad database, η‖D‖α/2": (
                 epsilon * alpha * n / 2, epsilon * alpha * n / 4
             ),
             "error of rows fitted to answers of error α": (2 * alpha, fitted_error(alpha=alpha)),
@@ -347,14 +347,14 @@ def test_stable_answers(n: int, parts: int, epsilon: float, delta: float) -> Non
         assert theorem.printed_words == theorem.holds_words == NOT_APPLICABLE
     plan = calibrated_plan(epsilon=epsilon, delta=delta, n=n, rows=rows, subsamples=k)
     assert (votes.printed, votes.holds) == (5 * k / 8, plan.threshold) and plan.delta <= delta
-    refuses = "more than there are: it refuses more often than not" in votes.why
+    refuses = "more than there are: it mostly gives no answer" in votes.why
     assert refuses is (plan.threshold > k) and (not refuses or answer_chance(plan, epsilon=epsilon, agreement=1) < 0.5)
 
 
 def test_rectangles_have_no_printed_number() -> None:
     table = rectangle_table(levels=3, n=1000, epsilon=1.0, beta=BETA, seed=1)
     assert all(each.printed is None and each.printed_words == NOT_PRINTED for each in table.lines)
-    promised = [each for each in table.lines if each.what.startswith("promised error at n = 1,000, ")]
+    promised = [each for each in table.lines if each.what.startswith("guaranteed error at n = 1,000, ")]
     assert [each.what[-9:] for each in promised] == ["2 columns", "3 columns"]
     for each in promised:
-        assert each.why == ("says nothing: it is 1 or more" if (each.holds or 0) >= 1 else "holds for every data set")
+        assert each.why == ("no guarantee (100% or more)" if (each.holds or 0) >= 1 else "holds for every data set")

@@ -231,7 +231,7 @@ def test_all_mechanisms_are_ranked_and_the_slow_are_told() -> None:
     assert ranked == sorted(ranked) and ranked[0] < 1
     for need in needs:
         if need.simulated and need.promised:
-            assert need.simulated.epsilon <= need.promised * 1.05, "a promise holds for all data"
+            assert need.simulated.epsilon <= need.promised * 1.05, "a promise holds on all data"
     with pytest.raises(ParameterError, match="between 0 and 1"):
         finish(needed_epsilons(entries, DATASET, INTERVALS, target=1.0, beta=BETA, values={}, seed=1))
     large = Number(bits=14)

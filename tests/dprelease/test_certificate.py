@@ -68,7 +68,7 @@ def test_a_certificate_holds_with_its_files_and_its_ledger(held: tuple[Ledger, s
     assert verify(canonical(told), stored.files) == [] == verify(told, stored.files)
     assert faults_against_ledger(canonical(told), ledger.lines(dataset_id)) == []
     assert told["guarantee"]["whole_data_set"]["spent"] == {"epsilon": "1.5", "delta": "0"}
-    assert told["tuning"] == {"charged_previews": 1, "counted": "unpublished when drawn"}  # not the first
+    assert told["tuning"] == {"charged_previews": 1, "counted": "unpublished when sampled"}  # not the first
     assert told["guarantee"]["steward_saw_true_values"] is True
     assert stored.body["by"] == ANALYST.name
 
@@ -100,7 +100,7 @@ FORGERIES: dict[str, list[Callable[[Certificate], None]]] = {
     "a smaller delta, and so another variant": [change("guarantee", "variant", to="perfect privacy")],
     "a larger budget": [change("guarantee", "whole_data_set", "budget", "epsilon", to="3")],
     "less spent": [change("guarantee", "whole_data_set", "spent", "epsilon", to="0.5")],
-    "another relation": [change("guarantee", "relation", to="replace_one")],
+    "and the registration have different neighbouring relations": [change("guarantee", "relation", to="replace_one")],
     "another relation throughout": [
         change("guarantee", "relation", to="replace_one"),
         change("data", "relation", to="replace_one"),
@@ -121,7 +121,7 @@ FORGERIES: dict[str, list[Callable[[Certificate], None]]] = {
     "another sampler": [change("parts", 0, "mechanism", "sampler", to="preview")],
     "another parameter": [change("parts", 0, "mechanism", "parameters", "epsilon", to="0.25")],
     "an entry dropped": [lambda document: document["ledger"]["chain"].pop(1)],
-    "the first entry dropped": [lambda document: document["ledger"]["chain"].pop(0)],
+    "The first entry dropped": [lambda document: document["ledger"]["chain"].pop(0)],
     "the chain re-ordered": [
         lambda document: document["ledger"]["chain"].insert(0, document["ledger"]["chain"].pop(1))
     ],
@@ -168,7 +168,7 @@ def test_a_swapped_missing_or_added_file_is_caught(held: tuple[Ledger, str, Stor
     [(name, contents)] = held[2].files.items()
     assert verify(told, {name: contents + b"\n"}) == [f"The file {name} is not the one that was released."]
     assert verify(told, {}) == [f"The file {name} is missing."]
-    assert verify(told, {name: contents, "more.csv": b""}) == ["A file is given that the certificate does not name."]
+    assert verify(told, {name: contents, "more.csv": b""}) == ["One of the files is not named in the certificate."]
 
 
 @pytest.mark.slow
@@ -197,7 +197,7 @@ DEEP = b'{"format":' + b'{"a":' * 450 + b"1" + b"}" * 451
 )
 def test_what_is_no_certificate_gets_a_sentence(text: bytes) -> None:
     assert len(verify(text, {})) == 1 and verify(text, {})[0].endswith(".")
-    assert faults_against_ledger(text, []) == ["The certificate lacks what its format asks for."]
+    assert faults_against_ledger(text, []) == ["The certificate lacks fields that its format requires."]
 
 
 @pytest.mark.slow
@@ -216,7 +216,7 @@ def test_any_part_left_out_or_of_another_kind_gets_a_sentence(
 def test_an_old_copy_of_a_ledger_is_told_by_a_certificate(held: tuple[Ledger, str, Stored], told: Certificate) -> None:
     ledger, dataset_id, _ = held
     assert faults_against_ledger(told, ledger.lines(dataset_id)[:2]) == [
-        "The ledger ends at line 2, and line 11 was certified: it is an old copy."
+        "The ledger ends at line 2, but line 11 was certified. The ledger is an old copy."
     ]
 
 
@@ -235,11 +235,11 @@ def test_a_ledger_is_not_compared_with_a_certificate_that_was_changed(
     changed(told)
     for each in (told, sealed(told), certificate(held[2]) | {"digest": "0" * 64}):
         assert faults_against_ledger(each, held[0].lines(held[1])) == [
-            "The certificate's digests are not those of what it says: it was changed."
+            "The certificate's digests do not match its contents: it was changed."
         ]
     told["ledger"]["chain"] = []
     assert faults_against_ledger(sealed(told), held[0].lines(held[1])) == [
-        "The certificate lacks what its format asks for."
+        "The certificate lacks fields that its format requires."
     ]
 
 

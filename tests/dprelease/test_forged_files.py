@@ -220,7 +220,7 @@ def guessed(line: list[str], rows: int) -> None:
 
 CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
     "a refusal of a histogram": ("identity", "counts.csv", lambda r: [x.__setitem__(0, "True") for x in r[1:]]),
-    "a refusal of a histogram, no counts": (
+    "missing refusal of a histogram, no counts": (
         "identity", "counts.csv", lambda r: [(x.__setitem__(0, "True"), x.__setitem__(-1, "")) for x in r[1:]],
     ),
     "half a row in a histogram": ("identity", "counts.csv", lambda r: r[1].__setitem__(-1, "3.5")),
@@ -247,7 +247,10 @@ CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
     "a sign of two": ("halfspaces", "answers.csv", lambda r: r[1].__setitem__(-1, "2.0")),
     "a cut outside of its column": ("boxes", "answers.csv", lambda r: r[1].__setitem__(-1, "-1.0")),
     "less than no rows": ("projected_histogram", "counts.csv", lambda r: r[1].__setitem__(-1, "-50.0")),
-    "less than no rows, n in all": ("projected_histogram", "counts.csv", lambda r: moved(r, float(r[1][-1]) + 50.0)),
+    (
+        "have an error below "
+        "no rows, n in all"
+    ): ("projected_histogram", "counts.csv", lambda r: moved(r, float(r[1][-1]) + 50.0)),
     "more rows than n": ("projected_histogram", "counts.csv", lambda r: r[1].__setitem__(-1, "500.0")),
     "a database of other shares": (
         "net", "synthetic.csv", lambda r: [r[x].__setitem__(-1, y) for x, y in ((1, "0.5"), (2, "0.3"), (3, "0.1"))],
@@ -455,7 +458,7 @@ def test_the_noise_of_a_whole_table_is_told_by_its_distances(releases: Callable[
         before=Spent(budget=budget, spent=price), by="G", at=genuine["at"],
     )  # fmt: skip
     faults = verify(canonical(rebooked(body | {"ledger": genuine["ledger"], "digest": ""})), stored.files)
-    assert faults == ["The columns, lines, labels or numbers of distances.csv are not those of the request."]
+    assert faults == ["The columns, lines, labels or numbers of distances.csv do not match the request."]
 
 
 @pytest.mark.parametrize("version", ["2.4.6e0", "02.4.6", "2.4.", "2..4", "2.4.6_1", "2.4-6", "２.4", "2.4.6 "])
@@ -490,10 +493,10 @@ def test_a_field_of_another_form_is_named(releases: Callable[[str], Stored], nam
         place = place[step]
     place[last] = value
     faults = verify(canonical(rebooked(forged)), stored.files)
-    assert faults and not any("lacks what its format asks for" in each for each in faults), faults
+    assert faults and not any("lacks fields that its format requires" in each for each in faults), faults
     del place[last]
     faults = verify(canonical(rebooked(forged)), stored.files)
-    assert faults and not any("lacks what its format asks for" in each for each in faults), faults
+    assert faults and not any("lacks fields that its format requires" in each for each in faults), faults
 
 
 @pytest.mark.parametrize("parts", [None, True, 5, "x", {}, [None], [5], [[]], [{}], [{"guarantee": None}]])
@@ -528,5 +531,5 @@ def test_files_that_cannot_be_compared_do_not_hold(
     stored = releases("identity")
     monkeypatch.setattr(file_checks, "preview_of", fails)
     assert verify(certificate(stored), stored.files) == [
-        "The files counts.csv cannot be compared with the request: no mock data can be drawn of it."
+        "The files counts.csv cannot be compared with the request, because no mock data can be sampled for it."
     ]

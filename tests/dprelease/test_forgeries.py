@@ -254,7 +254,7 @@ def charged(epsilon: str, *, first: int = 5) -> list[tuple[str, str]]:
 TOGETHER: dict[str, Callable[[Certificate], None]] = {
     "households": sets(*unit("household", 1)),
     "persons without a person column": sets(*unit("person", 1)),
-    "rows of a row": sets(*unit("row", 5)),
+    "rows of a rows": sets(*unit("row", 5)),
     # Nothing of it is wrong but that such persons may not be registered.
     "persons of two rows where rows are replaced": sets(
         *REPLACED, *unit("person", 2), ("data.person_column", "who"), ("guarantee.epsilon", "1"),
@@ -263,9 +263,9 @@ TOGETHER: dict[str, Callable[[Certificate], None]] = {
         ("parts.0.mechanism.test", f"{PROVED}::test_exact_privacy[identity-replace_one]"),
         ("parts.0.accuracy.guaranteed_error", "No guarantee: the bound is 100% of n or more. It needs n = 73 or more."),
     ),
-    "a file of another folder": lambda d: d.update(files={"../counts.csv": d["files"]["counts.csv"]}),
-    "a file of another name": lambda d: d.update(files={"value.csv": d["files"]["counts.csv"]}),
-    "a file more": lambda d: d["files"].update({"more.csv": digest_of_bytes(b"")}),
+    "the file of another folder": lambda d: d.update(files={"../counts.csv": d["files"]["counts.csv"]}),
+    "the file of another name": lambda d: d.update(files={"value.csv": d["files"]["counts.csv"]}),
+    "the file more": lambda d: d["files"].update({"more.csv": digest_of_bytes(b"")}),
     "drawn before it was registered": sets(("at", "1999-01-01")),
     "more previews than entries": sets(("tuning.charged_previews", 2)),
     "fewer previews than entries": sets(("tuning.charged_previews", 0)),
@@ -282,7 +282,7 @@ TOGETHER: dict[str, Callable[[Certificate], None]] = {
         ("ledger.chain.2.amount.epsilon", "9" * 20), ("guarantee.whole_data_set.budget.epsilon", "9" * 20),
         ("guarantee.whole_data_set.private.epsilon", "9" * 20),
     ),
-    "an entry of a truth value": sets(("ledger.chain.0.seq", True)),
+    "than entry of a truth value": sets(("ledger.chain.0.seq", True)),
 }  # fmt: skip
 
 
@@ -306,7 +306,7 @@ def test_a_budget_in_rho_does_not_change_along_the_chain(tmp_path: Path) -> None
     )
 
 
-WRONG_FILE = "The columns, lines, labels or numbers of counts.csv are not those of the request."
+WRONG_FILE = "The columns, lines, labels or numbers of counts.csv do not match the request."
 FILES: dict[str, Callable[[bytes], bytes]] = {
     "a line less": lambda b: b"\n".join(b.split(b"\n")[:-2]) + b"\n",
     "a line more": lambda b: b + b.split(b"\n")[-2] + b"\n",
@@ -363,7 +363,7 @@ def test_the_command_reads_each_name_once_and_says_what_files_cannot_tell(
     command = ["verify", str(tmp_path / "certificate.json")]
     for pair in ((forged, genuine), (genuine, forged)):
         assert main([*command, *map(str, pair)]) == 1
-        assert "Two files of one name" in capsys.readouterr().err
+        assert "Two files have the same name" in capsys.readouterr().err
     assert main([*command, str(tmp_path / "other")]) == 1 and "not folders" in capsys.readouterr().err
     (tmp_path / "link").mkdir()
     (tmp_path / "link" / "counts.csv").symlink_to(forged)

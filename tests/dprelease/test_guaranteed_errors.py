@@ -157,10 +157,10 @@ def asked(
 @pytest.mark.parametrize(
     ("unit", "words"),
     [
-        (ErrorUnit.ROWS, "no query errs by more than 20 rows (2% of n)."),
+        (ErrorUnit.ROWS, "no query has an error above 20 rows (2% of n)."),
         (
             ErrorUnit.TABLES,
-            "no cell of the released tables errs by more than 20 rows (2% of n). No error is guaranteed",
+            "no cell of the released tables has an error above 20 rows (2% of n). No error is guaranteed",
         ),
         (ErrorUnit.RANKS, "no more than 20 rows (2% of n) lie between the answer and the quantile."),
         (ErrorUnit.RANGE, "the value errs by no more than 1,600 USD (2% of the range between the bounds)."),
@@ -190,7 +190,7 @@ def test_what_says_nothing_gives_no_number(bound: Bound, unit: ErrorUnit) -> Non
 
 def test_a_rehearsal_gives_no_number_where_nothing_is_guaranteed() -> None:
     printed = rehearse(asked("intervals-printed", n=5000, queries=Intervals, alpha=0.1, epsilon=1.0)).sentence
-    assert "No guarantee: not everything that the theorem assumes is met. It needs n = " in printed
+    assert "No guarantee: the theorem's assumptions are not all met. It needs n = " in printed
     few = rehearse(asked("identity", n=50, queries=Thresholds, epsilon=0.01)).sentence
     assert "No guarantee: the bound is 100% of n or more." in few
     median = rehearse(asked("stable_median", n=5000, epsilon=1.0)).sentence
@@ -243,7 +243,7 @@ def test_rehearsal_certificate_and_report_show_a_bound_where_it_is_guaranteed(
     ("key", "neighbours", "reason"),
     [
         ("identity", Neighbours.REPLACE_ONE, "the bound is 100% of n or more."),
-        ("projected_histogram", Neighbours.ADD_REMOVE_ONE, "not everything that the theorem assumes is met."),
+        ("projected_histogram", Neighbours.ADD_REMOVE_ONE, "the theorem's assumptions are not all met."),
     ],
 )
 def test_no_script_prints_a_number_of_rows_that_is_no_guarantee(
@@ -291,12 +291,12 @@ def test_rows_are_said_to_be_as_far_from_the_truth_as_they_are(tmp_path: Path) -
     came = release(ledger, dataset_id, request, table, ANALYST)
     assert isinstance(came, Stored), came
     text = report(came).decode()
-    assert "no cell of the released tables errs by more than" in text
+    assert "no cell of the released tables has an error above" in text
     assert "No error is guaranteed for synthetic rows fitted to them." in text
-    assert "What is known of these rows: in tables of as many columns as were released" in text
-    assert "They are synthetic: made of what was released and of nothing else." in text and "nearly" not in text
+    assert "Known error of these rows: compared with the released tables of as many columns, the" in text
+    assert "They are synthetic: computed only from the noisy measurements." in text and "nearly" not in text
     told = came.files["distances.csv"].decode().splitlines()
     assert told[0] == "table,apart,within" and len(told) == 1 + 3
-    assert "For other statistics of the rows no such number is given." in text
+    assert "For other statistics no error is known." in text
     pairs = {f"{one} × {other}" for one, other in combinations(("first", "second", "third"), 2)}
     assert {line.split(",")[0] for line in told[1:]} == pairs, "no single column, and not all three"

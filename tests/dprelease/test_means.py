@@ -84,7 +84,7 @@ def test_an_old_plan_of_a_clipped_mean_asks_for_the_counted_one(plan: Plan, rela
     ("domain", "relation", "said"),
     [
         (Number(high=20.0, bits=2, missing=True), Neighbours.REPLACE_ONE, "cells may be empty"),
-        (Number(high=20.0, bits=2), Neighbours.ADD_REMOVE_ONE, "nothing confirms it"),
+        (Number(high=20.0, bits=2), Neighbours.ADD_REMOVE_ONE, "n is not confirmed"),
     ],
 )
 def test_a_request_of_a_mean_over_an_unconfirmed_n_is_refused_before_the_charge(
@@ -106,7 +106,7 @@ def test_a_rehearsal_says_rows_missing_and_bounds_of_every_value(plan: Plan) -> 
     assert first == f"{CUT} {COUNTED}"
     assert second == f"{CUT} How many rows count is private; n = 200 is a number named for them."
     whole = replace(plan, neighbours=Neighbours.REPLACE_ONE).request()
-    assert "Of n = 200 rows, a public number, how many count is private." in rehearse(whole).coverage[1]
+    assert "n = 200 is public. How many of these rows are used is private." in rehearse(whole).coverage[1]
 
 
 def test_what_counts_is_said_as_it_was_declared() -> None:
@@ -164,14 +164,14 @@ def test_the_walk_from_the_plan_to_the_report(
         in report
     )
     assert report.count(CUT) == 2 and COUNTED in report
-    assert "That is one of 80 cells that numbers are rounded to" in report
+    assert "It is one of 80 cells that numbers are rounded to" in report
     ran = subprocess.run([sys.executable, "analysis.py"], cwd=out, capture_output=True, text=True, check=True)
     printed = [float(each) for each in re.findall(r"\d+\.\d+", ran.stdout)]
     assert CUT in ran.stdout and COUNTED in ran.stdout and min(abs(each - row["mean"]) for each in printed) < 1e-5
     # The same plan with another file, or none: what was drawn is given again, and says so.
     Path("other.csv").write_text("age\n1\n", encoding="utf-8")
     for file in ("other.csv", "gone.csv"):
-        assert "drawn before; this file was not read" in told(f"release plan.json {file} --out out")
+        assert "released before, and this file was not read" in told(f"release plan.json {file} --out out")
     assert "drawn before" not in told("release plan.json ages.csv --draw 2 --out second --header yes")
 
 

@@ -36,11 +36,11 @@ def test_a_name_that_shows_nothing_is_refused_everywhere(name: str, tmp_path: Pa
     for field in ("data.name", "data.unit.stated_by", "by"):
         assert not UNVERIFIABLE_FIELDS[field][0](name)
     assert clean_name(name) == "" and clean_names([name])[0] == ("column 1",) and is_value(name)
-    with pytest.raises(ParameterError, match="name must have a character"):
+    with pytest.raises(ParameterError, match="name needs a visible character"):
         DeclaredColumn(name=name, on=Labels(yes_no=True))
     plan: dict[str, Any] = json.loads(plan_of().text)
     plan["table"]["columns"][0]["name"] = name
-    with pytest.raises(ParameterError, match="name must have a character"):
+    with pytest.raises(ParameterError, match="name needs a visible character"):
         Plan.read(json.dumps(plan))
 
 

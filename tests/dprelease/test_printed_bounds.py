@@ -76,7 +76,7 @@ def test_the_printed_agreement_of_subsamples_is_enough(key: str, epsilon: float)
     statement = mechanism.accuracy(part.problem, BETA).statement
     needed = agreement_needed(mechanism.plan(part.problem), epsilon=epsilon, beta=BETA)
     if not math.isfinite(needed):
-        assert statement.startswith("No data get an answer")
+        assert statement.startswith("No data give an answer")
         return
     found = re.search(rf"chance at least 0\.95 if a subsample gives it with chance at least {N} ", statement)
     assert found and needed <= number(found[1]) <= 1.011 * needed

@@ -117,7 +117,7 @@ def test_marginals_that_are_one_constant_are_refused_before_the_charge(tmp_path:
     }
     request, table = request_of(**settings, n=50, epsilon=1.0), read_frame(source.dataset().frame())
     ledger, dataset_id = registered(tmp_path, rows=table, neighbours=relation, public_n=50)
-    with pytest.raises(ParameterError, match="every answer would be one constant"):
+    with pytest.raises(ParameterError, match="every answer would be the same constant"):
         rehearse(request)
     came = release(ledger, dataset_id, request, table, ANALYST)
     assert came == Refused(sentence=CONSTANT) and not spent(ledger, dataset_id)
@@ -131,7 +131,7 @@ def test_ten_tenths_fit_a_budget_of_one_and_a_unit_more_does_not(tmp_path: Path)
     for draw in range(1, 11):
         assert isinstance(release(ledger, dataset_id, request_of(epsilon=0.1, draw=draw), few_rows(), ANALYST), Stored)
     came = release(ledger, dataset_id, request_of(epsilon=0.001, draw=11), few_rows(), ANALYST)
-    assert came == Refused(sentence="Needs ε 0.001; ε 0 is left. Nothing was drawn.")
+    assert came == Refused(sentence="needs ε 0.001, but only ε 0 is left. Nothing was released.")
 
 
 def test_delta_is_charged_too(tmp_path: Path) -> None:
@@ -139,7 +139,9 @@ def test_delta_is_charged_too(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"key": "gaussian", "values": {"epsilon": 0.5, "delta": 1e-6}}
     assert isinstance(release(ledger, dataset_id, request_of(**settings), few_rows(), ANALYST), Stored)
     came = release(ledger, dataset_id, request_of(**settings, draw=2), few_rows(), ANALYST)
-    assert came == Refused(sentence="Needs ε 0.5 and δ 0.000001; ε 1.5 and δ 0.0000005 is left. Nothing was drawn.")
+    assert came == Refused(
+        sentence="needs ε 0.5 and δ 0.000001, but only ε 1.5 and δ 0.0000005 is left. Nothing was released."
+    )
 
 
 def raising(*_: Any) -> Any:
@@ -330,7 +332,7 @@ def test_rows_of_one_data_set_are_no_version_of_another(tmp_path: Path) -> None:
     other = few_rows((1.0, 2.0, 3.0))
     _, second = registered(tmp_path, rows=other)
     for held, rows in ((second, few_rows()), (dataset_id, other)):
-        with pytest.raises(ValueError, match="registered already, under the budget they have"):
+        with pytest.raises(ValueError, match=r"registered already\. Use that data set and its budget"):
             ledger.add_version(held, rows, STEWARD)
     ledger.add_version(dataset_id, few_rows(), STEWARD)  # its own
     assert isinstance(release(ledger, second, request_of(), few_rows(), ANALYST), Refused)
@@ -426,7 +428,7 @@ def test_a_ledger_that_cannot_be_written_charges_nothing(tmp_path: Path, monkeyp
     monkeypatch.setattr("dprelease.ledger.connection.PRAGMAS", ("PRAGMA query_only = ON",))
     came = release(ledger, dataset_id, request_of(), few_rows(), ANALYST)
     monkeypatch.undo()
-    assert came == Refused(sentence="The ledger cannot be read or written now, and this charged and showed nothing.")
+    assert came == Refused(sentence="The ledger cannot be read or written now. Nothing was charged or shown.")
     assert spent(ledger, dataset_id) == 0
 
 
@@ -451,11 +453,11 @@ def test_nothing_is_released_for_another_relation_or_n_or_bounds_of_the_data(tmp
     registration, account = ledger.registration(dataset_id), ledger.account(dataset_id)
     assert refusal(request_of(), registration, account) == ""
     for changed, words in (
-        ({"neighbours": Neighbours.REPLACE_ONE}, "registered with the relation"),
+        ({"neighbours": Neighbours.REPLACE_ONE}, "registered with the neighbouring relation"),
         ({"n": NOMINAL + 1}, "registered with n = 30"),
-        ({"bounds_from_data": True}, "declare them"),
-        ({"reading": Capped(reading=question_of().reading, person="person")}, "capped by the registration"),
-        ({"epsilon": 2.1}, "Needs ε 2.1; ε 2 is left"),
+        ({"bounds_from_data": True}, "Declare them"),
+        ({"reading": Capped(reading=question_of().reading, person="person")}, "The registration sets the cap"),
+        ({"epsilon": 2.1}, "needs ε 2.1, but only ε 2 is left"),
     ):
         assert words in refusal(request_of(**changed), registration, account)
         assert isinstance(release(ledger, dataset_id, request_of(**changed), few_rows(), ANALYST), Refused)

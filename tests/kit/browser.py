@@ -416,7 +416,7 @@ def bring(page: Page, file: FilePayload) -> Page:
     names = page.get_by_role("button", name="Names of the columns")
     names.click()
     expect(names).to_be_hidden()
-    expect(page.get_by_role("button", name="Forget this file")).to_be_visible()
+    expect(page.get_by_role("button", name="Remove this file")).to_be_visible()
     return settled(page)
 
 

@@ -138,7 +138,7 @@ def _refused_texts() -> Files:
     row = f"{SECRET},1\n"
     people = f"name,pay\n{row}"
     return {
-        "a file of commas": ("commas.csv", b"," * 2_000_000),
+        "the file of commas": ("commas.csv", b"," * 2_000_000),
         "lines of commas": ("commas.csv", (b"," * 1_999 + b"\n") * 1_000),
         "10,000 columns": (
             "wide.csv",

@@ -85,7 +85,7 @@ def test_the_readme_says_what_its_pictures_show_and_how_tests_are_run() -> None:
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     stops = log_stops(entry("identity").controls()["epsilon"])
     shown = [stops[place] for place in shown_places(len(stops) - 1)]
-    assert f"The privacy loss moves from {exactly(shown[0])} to {exactly(shown[-1])} and back" in text
+    assert f"ε moves from {exactly(shown[0])} to {exactly(shown[-1])} and back" in text
     named = re.findall(r"\]\((assets/pictures/[^)]+)\)", text)
     assert len(named) == 3 and all((ROOT / name).is_file() for name in named)
     widths = re.findall(r"!\[[^\]]+ (?:at (\d+) pixels)\]\(\S+-(\d+)\.png\)", text)

@@ -98,8 +98,8 @@ FILES, SESSION, SERVER = (
     ("text", "statement"),
     [
         (TEXT, f"may take {LARGEST} MB a file, {FILES} files and {SESSION} a session, and {SERVER} for all sessions"),
-        (README, f"take {FILES} files and {SESSION} of a session, and {SERVER} of all sessions, at most"),
-        (README, f"A session may hold {LIMITS.session_bytes >> 20:,} MB of its file in memory"),
+        (README, f"may take at most {FILES} files and {SESSION} per session, and {SERVER} in all sessions"),
+        (README, f"A session may use {LIMITS.session_bytes >> 20:,} MB of memory for its file"),
         (TEXT, f"or {FEW:,} rows if that is more"),
     ],
     ids=["uploads", "uploads in README", "memory of a session", "rows opened to analysts"],

@@ -62,7 +62,7 @@ def cursor_of(connection: Connection) -> Connection:
         return connection.cursor()
     except duckdb.Error:
         pass
-    raise DataError("it was closed, and its rows are gone.")
+    raise DataError("the file was closed, and its rows are deleted.")
 
 
 TITLE_ABOVE = " If a title stands above the header, set Format: Lines to skip (--format skip=1 for one line)."
@@ -120,7 +120,7 @@ def _sentence(error: Exception, limits: Limits, records: tuple[int, int] | None)
     if isinstance(error, duckdb.IOException) and (number := re.search(r'"errno":"(\d+)"', str(error))):
         return FULL if int(number[1]) in NO_ROOM else UNWRITABLE
     if records is None:
-        return "its contents are damaged or not what its Parquet footer promises."
+        return "its contents are damaged or do not match its Parquet footer."
     fields, rows_before = records
     message = str(error)
     place = re.match(r"[\w ]*: CSV Error on Line: (\d+)\n", message)
@@ -136,4 +136,4 @@ def _sentence(error: Exception, limits: Limits, records: tuple[int, int] | None)
             f"{row} has {width:,} field{'s'[: width != 1]}{' or more' * more} where {fields:,} "
             f"{'were' if fields > 1 else 'was'} expected.{TITLE_ABOVE * (more and (first or fields == 1))}"
         )
-    return f"{row} has a quotation mark that is not closed or not doubled, or is far too long."
+    return f"{row} has a quotation mark that is not closed or not doubled, or is too long."

@@ -22,9 +22,9 @@ def format_sentence(settings: Format, *, header: bool | None) -> str:
     """
     dates = f"dates as {ISO}" + (f" or with the {settings.date_order}" if settings.date_order else "")
     cells = f"decimal sign “{settings.decimal}”, {dates}"
-    day = "its day in UTC" if settings.days == UTC else "the day as written"
+    day = "its UTC day" if settings.days == UTC else "the day as written"
     codes = " and the codes " + ", ".join(f"“{code}”" for code in settings.missing) if settings.missing else ""
-    rest = f"A time with an offset counts on {day}. Empty cells{codes} count as missing."
+    rest = f"A time with a UTC offset counts on {day}. Empty cells{codes} count as missing."
     if header is None:
         return f"Read as Parquet, with its own names and types; in text: {cells}. {rest}"
     between = SEPARATORS.get(settings.separator, f"“{settings.separator}”")

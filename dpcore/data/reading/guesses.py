@@ -14,14 +14,14 @@ from dpcore.data.reading.numbers import decimal_evidence
 SAMPLE_ROWS = 20_000
 COLUMNS_PER_QUERY = 50
 ORDER_UNKNOWN = (
-    f"Dates such as 01/02/2021 are read once you choose the date order: the first {SAMPLE_ROWS:,} rows do not tell it."
+    f"Choose the date order to read dates such as 01/02/2021. The first {SAMPLE_ROWS:,} rows do not determine it."
 )
-_UNSEEN, _MISSING = "it is never guessed from private cells", "no such cell fits and all count as missing"
+_UNSEEN, _MISSING = "private cells are never used to guess it", "no such cell fits, and all count as missing"
 PRIVATE_DECIMAL = {
-    ",": f"Numbers are read with a decimal comma, as is usual between semicolons: {_UNSEEN}. "
-    f"If your file writes 1210.80, {_MISSING}. Choose the decimal point under Format.",
-    ".": f"Numbers are read with a decimal point: {_UNSEEN}. "
-    f"If your file writes 1210,80, {_MISSING}. Choose the decimal comma under Format.",
+    ",": f"Numbers are read with a decimal comma, as is usual with semicolons: {_UNSEEN}. If your file writes "
+    f"1210.80, {_MISSING}. Then choose the decimal point under Format.",
+    ".": f"Numbers are read with a decimal point: {_UNSEEN}. If your file writes 1210,80, {_MISSING}. Then "
+    "choose the decimal comma under Format.",
 }
 """By the decimal sign in force that nobody chose. Between commas a decimal comma is rare, and no sentence is due."""
 
@@ -60,13 +60,13 @@ def guess_format(
             order = DAY_FIRST
         elif counts["month"] and not counts["day"]:
             order = MONTH_FIRST
-        notes.append(f"Dates with slashes were guessed to have the {order}." if order else ORDER_UNKNOWN)
+        notes.append(f"Dates with slashes: {order} (guessed)." if order else ORDER_UNKNOWN)
     return dataclasses.replace(settings, decimal=decimal, date_order=order), tuple(notes)
 
 
 def _decimal_note(decimal: str, separator: str) -> str:
     because = ", as is usual between semicolons" if separator == ";" and decimal == "," else ""
-    return f"Numbers were guessed to have {DECIMALS[decimal]}{because}."
+    return f"Numbers: {DECIMALS[decimal]}{because} (guessed)."
 
 
 def _is_slashed(cell: str) -> str:

@@ -94,7 +94,7 @@ class Limits:
         needed, limit = rows * each, self.session_bytes - self.memory_bytes
         if needed + used > limit:
             # Neither the number of rows nor anything to divide it out of: it may be private.
-            note = ", with what it holds already" if used else ""
+            note = ", including the files it already holds" if used else ""
             raise TooLarge(
                 f"this takes more memory than the {limit / 2**20:,.0f} MB that a session may use for it{note}."
             )
@@ -165,7 +165,7 @@ def clean_names(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
         tries = itertools.chain([base], _shortened(name), (f"{base} ({count})" for count in itertools.count(2)))
         unique[next(one for one in tries if one not in unique)] = None
     changed = sum(one != name.strip() for one, name in zip(unique, names, strict=True))
-    note = f"Column names that were empty, repeated, long or unsafe were changed: {changed:,} of {len(names):,}."
+    note = f"Column names that were empty, repeated, long or unsafe were changed ({changed:,} of {len(names):,})."
     return tuple(unique), (note,) if changed else ()
 
 
@@ -190,13 +190,13 @@ def receive(
     zipped = name.lower().endswith(".gz")
     ending = Path(name.lower().removesuffix(".gz")).suffix
     if ending in WORKBOOKS:
-        raise DataError("workbooks are not read: save the sheet as CSV UTF-8 and bring that file.")
+        raise DataError("workbooks are not supported: save the sheet as CSV UTF-8 and upload that file.")
     if ending not in (".csv", ".tsv", ".txt", ".parquet"):
-        raise DataError("only names ending in .csv, .tsv, .txt or .parquet are read, and these with .gz behind.")
+        raise DataError("the name must end in .csv, .tsv, .txt or .parquet, or one of these with .gz.")
     try:
         size = len(source) if isinstance(source, bytes) else source.stat().st_size
         if size > limits.file_bytes:
-            raise DataError(f"it holds {size:,} bytes, and at most {limits.file_bytes:,} are read.")
+            raise DataError(f"it has {size:,} bytes, and at most {limits.file_bytes:,} are read.")
         with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as raw:
             first, chunks = _checked_start(raw, ending=ending, zipped=zipped, limits=limits)
             if ending == ".parquet":
@@ -213,14 +213,14 @@ def _checked_start(raw: IO[bytes], *, ending: str, zipped: bool, limits: Limits)
     start = raw.read(16)
     raw.seek(0)
     if zipped and start and not start.startswith(GZIP_MAGIC):
-        raise DataError("the name ends in .gz, but what it holds is not gzip-compressed.")
+        raise DataError("the name ends in .gz, but the content is not gzip-compressed.")
     chunks = _chunks(gzip.GzipFile(fileobj=raw) if zipped else raw, limits)
     first = next(chunks, b"")
     if not first:
         raise DataError("it is empty.")
     content = next((what for magic, what in FOREIGN_MAGICS.items() if first.startswith(magic)), "text")
     if (content != "Parquet data") if ending == ".parquet" else (content != "text"):
-        raise DataError(f"the name says {ending}, but it holds {content}.")
+        raise DataError(f"the name says {ending}, but the content is {content}.")
     return first, chunks
 
 
@@ -282,7 +282,7 @@ def _copy_text(
     if layout.row_names and named is not False:
         row = ("", *row)
     if named is None and (ask or not is_header(row[layout.row_names :], _rows(top[length:], separator))):
-        raise FirstRowUnclear("row 1 could be column names or data: say which.", columns=len(row))
+        raise FirstRowUnclear("row 1 could be column names or data: choose one.", columns=len(row))
     data_first = named is False
     header = tuple(f"column {place}" for place in range(1, len(row) + 1)) if data_first else row
     lines = 1 + data_first
@@ -299,7 +299,7 @@ def _copy_text(
     notes = [] if encoding == "utf-8" else [f"It was converted from {_encoding_name(encoding)} to UTF-8."]
     notes += layout.notes
     if layout.row_names:
-        notes.append("Its header is one name short: the first column holds row names.")
+        notes.append("Its header has one name too few, so the first column is read as row names.")
     if separator != ",":
         notes.append(f"Its fields are separated by {SEPARATORS.get(separator, f'“{separator}”')}.")
     rows_before = skipped + blank_lines + (not data_first)
@@ -342,10 +342,10 @@ def _texts(chunks: Iterator[bytes], encoding: str) -> Iterator[str]:
             wrong = lines + error.object[: error.start].count(b"\n")
         if wrong >= 0:
             advice = "save it as CSV UTF-8" if encoding == "utf-8-sig" else "it is cut short or damaged"
-            raise DataError(f"line {wrong:,} holds bytes that are not {_encoding_name(encoding)} text: {advice}.")
+            raise DataError(f"line {wrong:,} contains bytes that are not {_encoding_name(encoding)} text: {advice}.")
         if "\0" in text:
             lines += text[: text.index("\0")].count("\n")
-            raise DataError(f"line {lines:,} holds a zero byte, so this is not a text file.")
+            raise DataError(f"line {lines:,} contains a zero byte, so this is not a text file.")
         lines += text.count("\n")
         if text:
             yield text

@@ -111,8 +111,9 @@ def _check_title(text: str) -> None:
         width = max(later, key=later.count, default=1)
         if separator != "," and width > 1 and later.count(width) >= MIN_SHARE * len(later):
             raise DataError(
-                f"row 1 has no separator, and the rows below have {called}. If it is a title above the header, set "
-                "Format: Lines to skip (--format skip=1 for one line); if there is one column, set Separator: a comma."
+                f"row 1 has no separator, but the rows below have {called}. If row 1 is a title, set "
+                "Format: Lines to skip (--format skip=1). If there is only one column, set Separator to a "
+                "comma."
             )
 
 

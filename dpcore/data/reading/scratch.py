@@ -19,8 +19,8 @@ if sys.platform != "win32":
     import fcntl
 
 PREFIX = "dpscope-table-"
-FULL = "it was not read: the folder for temporary files has no room left."
-UNWRITABLE = "it was not read: the folder for temporary files cannot be written."
+FULL = "it was not read: the temporary folder is full."
+UNWRITABLE = "it was not read: the temporary folder is not writable."
 NO_ROOM = frozenset(getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG") if hasattr(errno, name))
 """Numbers of the errors that mean a full disk, or one of which the user has used their share."""
 _changing = threading.RLock()

@@ -216,7 +216,7 @@ class Table:
         """Position of each cell among the k labels, shape (n,): 0..k-1, or k for anything else (missing included)."""
         wanted = [label.strip(BLANKS) for label in labels]
         if len(set(wanted)) != len(wanted):
-            raise ParameterError("Labels must differ in more than the blanks around them.")
+            raise ParameterError("Labels must differ in more than surrounding spaces.")
         self.reserve(0)
         table = self._ask(
             f"WITH cells AS (SELECT row, {self._text(column)} AS text FROM records),"
@@ -501,7 +501,7 @@ def _store_parquet(
     if rows > limits.rows:
         raise DataError(f"it has more than the {limits.rows:,} rows that a session has memory for.")
     if _rows_in_groups(reader, path, source, limits) != rows:
-        raise DataError("its footer promises a number of rows that it does not hold.")
+        raise DataError("its footer states another number of rows than the file has.")
     cells = {i: cell for i, kind in enumerate(types) if (cell := plain(f"c{i}", kind))}
     if not cells:
         raise DataError("none of its columns holds numbers or text.")

@@ -32,7 +32,7 @@ def read_class(
         DataError: no text, no numbers, rows of different lengths, a weight outside [0, 1], or too many of them.
     """
     if len(content) > max_bytes:
-        raise DataError(f"This is more than {max_bytes // 1000:,} thousand letters, and there is no room for more.")
+        raise DataError(f"The text has more than {max_bytes // 1000:,} thousand characters, which is too long.")
     if isinstance(content, bytes):
         try:
             content = content.decode("utf-8-sig")
@@ -41,16 +41,16 @@ def read_class(
     rows = [re.findall(r"[^\s,;]+", line) for line in content.splitlines()]
     rows = [row for row in rows if row]
     if not rows:
-        raise DataError("Write at least one line of numbers: a line for each question, a number for each point.")
+        raise DataError("Write at least one line of numbers: one line per query, one number per point.")
     if len(rows) > max_questions or len(rows[0]) > max_points:
         raise DataError(
-            f"There is room for {max_questions:,} questions on {max_points:,} points; these are {len(rows):,} on "
-            f"{len(rows[0]):,}."
+            f"At most {max_questions:,} queries on {max_points:,} points are possible; these are "
+            f"{len(rows):,} on {len(rows[0]):,}."
         )
     for number, row in enumerate(rows, start=1):
         if len(row) != len(rows[0]):
-            raise DataError(f"Question {number} has {len(row):,} numbers, the first one has {len(rows[0])}.")
+            raise DataError(f"Query {number} has {len(row):,} numbers, the first one has {len(rows[0])}.")
         for place, cell in enumerate(row, start=1):
             if len(cell) > MAX_LETTERS or not NUMBER.fullmatch(cell) or float(cell) > 1:
-                raise DataError(f"Question {number}, point {place}: this is not a decimal number between 0 and 1.")
+                raise DataError(f"Query {number}, point {place}: this is not a decimal number between 0 and 1.")
     return np.array(rows, dtype=np.float64)

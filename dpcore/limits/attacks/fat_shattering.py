@@ -176,9 +176,10 @@ def error_bound(
         reference="Roth (2010), Theorem 2, with constants",
         beta=beta,
         assumptions=(
-            Assumption(text=f"the points' levels differ by at most {spread:g}", met=True),
-            Assumption(text="β is small enough for the swap to say something", met=known.best > 0),
+            Assumption(text=f"the levels of the points differ by at most {spread:g}", met=True),
+            Assumption(text="β is small enough for the bound to apply", met=known.best > 0),
         ),
-        note=f"The paper's chain, with the factor e^ε between data sets that differ in two rows, one gone and one new, "
-        f"gives {known.paper:.3g} rows; with the factor their distance has, {known.corrected:.3g} rows.",
+        note="The proof in the paper uses a factor e^ε. But its data sets differ in two rows (one removed, one "
+        f"added). The paper's factor gives {known.paper:.3g} rows; the correct one gives "
+        f"{known.corrected:.3g} rows.",
     )

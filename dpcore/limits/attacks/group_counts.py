@@ -105,8 +105,8 @@ def groups(problem: Problem) -> int:
 SUBSET_SUMS = Entry(
     key="subset-sums",
     mechanism=SubsetSums,
-    title="Subset sums: counts of groups",
-    story="Never say anything about one point: publish noisy counts of many groups, each of about half the points.",
+    title="Subset sums: counts of random groups",
+    story="Publish no count of a single point, only noisy counts of many groups of about half the points.",
     domains=(DomainType.NUMBER, DomainType.LABELS),
     queries=(Thresholds, Intervals, Cells),
     references=("Dinur and Nissim (2003)",),

@@ -64,8 +64,8 @@ class Shattering:
         if self.exact:
             return f"The dimension is {self.lower_bound}."
         return (
-            f"The dimension is at least {self.lower_bound}, which the set shows, and at most {self.upper_bound}: "
-            "the class is too large to search it all."
+            f"The dimension is at least {self.lower_bound} (shown by the set) and at most "
+            f"{self.upper_bound}. The class is too large for a complete search."
         )
 
 
@@ -80,7 +80,7 @@ def vc_dimension(matrix: ArrayLike, *, max_steps: int = MAX_STEPS) -> Shattering
     """
     entries = _checked(matrix)
     if not np.isin(entries, (0.0, 1.0)).all():
-        raise ParameterError("Yes-or-no questions are rows of zeros and ones; for other weights name a scale.")
+        raise ParameterError("Yes-or-no queries are rows of zeros and ones. For other weights, give a scale.")
     return _search(entries, gap=Fraction(1), max_steps=max_steps)
 
 
@@ -103,11 +103,11 @@ def _checked(matrix: ArrayLike) -> Floats:
     try:
         entries = np.asarray(matrix, dtype=np.float64)
     except (TypeError, ValueError) as problem:
-        raise ParameterError("A class is a matrix of numbers: a row for each question, a column for each point.") from (
+        raise ParameterError("A class is a matrix of numbers: a row for each query, a column for each point.") from (
             problem
         )
     if entries.ndim != 2 or 0 in entries.shape:
-        raise ParameterError("A class is a matrix with a row for each question and a column for each point.")
+        raise ParameterError("A class is a matrix with a row for each query and a column for each point.")
     if not ((entries >= 0) & (entries <= 1)).all():
         raise ParameterError("Weights must be numbers between 0 and 1.")
     return entries

@@ -64,7 +64,9 @@ def reconstruct(release: DataRelease, *, shattered: Integers | None = None) -> H
     if len(cells) < domain.ordered:
         outside = np.delete(np.where(release.refused[:, None], 0.0, histogram), cells, axis=1)
         if outside.any():
-            raise ParameterError("The release has mass outside the shattered points: a sort would not try all halves.")
+            raise ParameterError(
+                "The release has mass outside the shattered points, so the attack by sorting does not apply."
+            )
     return heaviest_half(inside / n, release.refused)
 
 
@@ -137,10 +139,11 @@ def error_bound(
         beta=beta,
         assumptions=(
             Assumption(text="the queries shatter the points: every subset is a query", met=True),
-            Assumption(text="β is small enough for the swap to say something", met=known > 0),
+            Assumption(text="β is small enough for the bound to apply", met=known > 0),
         ),
-        note=f"The paper's own chain takes a swap for a removal and an addition, e^({exponent}) from end to end, and "
-        f"β = 0: {paper:.3g}{simple}. The same chain for “{neighbours.words}” and β = {beta:g}: {chain:.3g}.",
+        note=f"The paper treats replacing a row as one removal and one addition, with a factor e^({exponent}) "
+        f"in total and β = 0: {paper:.3g}{simple}. The same proof for “{neighbours.words}” and β = "
+        f"{beta:g} gives {chain:.3g}.",
     )
 
 

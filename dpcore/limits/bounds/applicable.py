@@ -59,17 +59,19 @@ def _bound(
     rows, moved, packing = best
     # Of the guarantee itself, however its numbers are printed: a bound for larger ones would be a smaller one.
     slack = f" and δ = {rounded_up(guarantee.delta)}" if guarantee.delta else ""
-    these = "these queries" if questions is None else f"{questions:,} such queries, each after the last answer,"
+    these = (
+        "these queries" if questions is None else (f"{questions:,} such queries, each asked after the previous answer,")
+    )
     return Bound(
         value=rows / (2 * problem.n),
         kind=BoundKind.LOWER,
-        statement=f"A mechanism that answers {these} {packing.words} with "
-        f"ε = {rounded_up(guarantee.epsilon)}{slack} cannot guarantee a worst error below "
-        f"{rows / 2:,.10g} of {problem.n:,} rows with failure probability {beta:g}.",
+        statement=f"Take a mechanism that answers {these} {packing.words} with ε = "
+        f"{rounded_up(guarantee.epsilon)}{slack}. It cannot guarantee a worst error below {rows / 2:,.10g} "
+        f"of {problem.n:,} rows, with failure probability {beta:g}.",
         reference="Blum, Ligett and Roth (2013), proof of Theorem 5.1, with constants",
         beta=beta,
         assumptions=(Assumption(text="the guarantee holds for every data set, not only this one", met=True),),
-        note=f"{moved} rows at an unknown place are too few to be found surely.",
+        note=f"{moved} rows at an unknown position are too few to be found with certainty.",
     )
 
 

@@ -154,7 +154,7 @@ def stable_threshold(*, epsilon: float, delta: float) -> int:
     """Smallest whole threshold τ at which the stable median is (ε, δ)-private: e^(-ε(τ-1))/(1 + e^-ε) <= δ, τ >= 1."""
     check_loss(epsilon=epsilon, delta=delta)
     if delta == 0:
-        raise ParameterError("The stable median needs a slack delta above 0.")
+        raise ParameterError("The stable median needs a δ above 0.")
     first = -(math.log(delta) + math.log1p(math.exp(-epsilon))) / epsilon + 1
     return max(1, math.ceil(first - 1e-12))
 
@@ -183,24 +183,25 @@ def impossibility(*, bits: float, n: int, epsilon: float) -> Bound:
     sharp = float(any_private_stepwise(bits=bits, n=n, epsilon=epsilon))
     # A chance of "at most 1" would say nothing, and as if it were something.
     statement = (
-        f"On 2^{bits:g} grid points nothing is forbidden yet: as far as this theorem goes, a mechanism with ε = "
-        f"{epsilon:g} may find the median of {n:,} equal rows with a chance of over 99.9%."
+        f"On 2^{bits:g} grid points this theorem excludes nothing yet. A mechanism with ε = {epsilon:g} "
+        f"may find the median of {n:,} equal rows with a probability above 99.9%."
     )
     steps = ""
     if _forbids(sharp):
         statement = (
-            f"On 2^{bits:g} grid points, no mechanism with ε = {epsilon:g} (replace one row, δ = 0) finds the "
-            f"median of {n:,} equal rows, wherever they lie, with a chance above {rounded_up(math.exp(sharp))}."
+            f"On 2^{bits:g} grid points, take {n:,} equal rows at the worst position. No mechanism with ε "
+            f"= {epsilon:g} (replace one row, δ = 0) finds their median with a probability above "
+            f"{rounded_up(math.exp(sharp))}."
         )
-        ends = f"gives {rounded_up(math.exp(right))}" if _forbids(right) else "forbids nothing yet"
-        steps = f"End to end the walk {ends}; step by step it gives the number above. "
+        ends = f"gives {rounded_up(math.exp(right))}" if _forbids(right) else "excludes nothing yet"
+        steps = f"From end to end the paper's argument {ends}; row by row it gives the number above. "
     return Bound(
         value=-math.expm1(sharp),
         kind=BoundKind.LOWER,
         statement=statement,
         reference="Blum, Ligett and Roth (2013), Theorem 5.1, with constants",
-        assumptions=(Assumption(text="δ = 0: the mechanism is purely ε-private", met=True),),
-        note=f"{steps}The wall is at {wall(n=n, epsilon=epsilon):,.4g} bits.",
+        assumptions=(Assumption(text="δ = 0 (pure ε-differential privacy)", met=True),),
+        note=f"{steps}The limit is at {wall(n=n, epsilon=epsilon):,.4g} bits.",
     )
 
 

@@ -130,12 +130,13 @@ def risk_bound(*, cells: int, rows: int, epsilon: float, delta: float = 0.0) -> 
     return Bound(
         value=best.risk,
         kind=BoundKind.LOWER,
-        statement=f"A mechanism that releases {cells:,} cells of {rows:,} rows with ε = {epsilon:g} has an error of "
-        f"at least {rounded_down(best.risk)} of n in expectation, added up over the cells, on some data.",
+        statement=f"A mechanism releases {cells:,} cells of {rows:,} rows with ε = {epsilon:g}. On some data its "
+        f"expected total error is at least {rounded_down(best.risk)} of n.",
         reference="Hall, Rinaldo and Wasserman (2013), Proposition 3.1, with whole rows",
         assumptions=(Assumption(text="δ is small enough to hide one row", met=best.shift > 0),),
-        note=f"Hiding τ = {best.shift} rows in each of {best.pairs:,} pairs. The paper's hypercube with whole rows "
-        f"gives {simple:.3g}, its printed form {printed_risk(cells=cells, rows=rows, epsilon=epsilon):.3g}.",
+        note=f"The proof hides τ = {best.shift} rows in each of {best.pairs:,} pairs of cells. The paper's "
+        f"hypercube with whole rows gives {simple:.3g}; its printed form gives "
+        f"{printed_risk(cells=cells, rows=rows, epsilon=epsilon):.3g}.",
     )
 
 

@@ -102,12 +102,12 @@ def posterior_odds(*, prior: float, epsilon: float, delta: float = 0.0) -> Odds:
     low, high = (float(end) for end in posterior_range(prior, epsilon=epsilon))
     before, after = max(prior, 1 - prior), float(best_guess(prior, epsilon=epsilon, delta=delta))
     sentence = (
-        f"Someone who thinks it {100 * prior:.3g}% likely before the release can think it at most "
-        f"{rounded_up(100 * high)}% and at least {rounded_down(100 * low)}% likely after it, and guesses right at most "
-        f"{rounded_up(100 * after)}% of the time, "
+        f"An attacker thinks it {100 * prior:.3g}% likely before the release. Afterwards the attacker can "
+        f"think it at most {rounded_up(100 * high)}% and at least {rounded_down(100 * low)}% likely. The "
+        f"attacker guesses right at most {rounded_up(100 * after)}% of the time, "
         f"{'as before' if math.isclose(after, before) else f'instead of {100 * before:.3g}%'}."
     )
     if delta:
-        sentence = f"Except with chance about {delta:g}, in which everything may come out: {sentence}"
+        sentence = f"Except with probability about {delta:g}, in which anything may be released: {sentence}"
         low, high = 0.0, 1.0
     return Odds(prior=prior, low=low, high=high, guess_before=before, guess_after=after, sentence=sentence)

@@ -55,7 +55,7 @@ def packings(queries: Queries, *, questions: int | None = None) -> list[Packing]
         ParameterError: fewer than one question.
     """
     if questions is not None and questions < 1:
-        raise ParameterError(f"There must be at least one question, got {questions}.")
+        raise ParameterError(f"There must be at least one query, got {questions}.")
     if isinstance(queries, LinearQueries):
         # Which places differ how much is known for the class as a whole, not for so many questions.
         return _weighted(queries) if questions is None else []

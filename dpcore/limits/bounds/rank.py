@@ -38,10 +38,10 @@ def rank_bound(problem: Problem, guarantee: Guarantee, *, beta: float) -> Bound 
     slack = f" and δ = {rounded_up(guarantee.delta)}" if guarantee.delta else ""
     return dataclasses.replace(
         bound,
-        statement=f"A mechanism that always names a median on {problem.domain.ordered:,} cells with "
-        f"ε = {rounded_up(guarantee.epsilon)}{slack} cannot guarantee "
-        f"fewer than {bound.value * problem.n:,.10g} of {problem.n:,} rows between it and the true one with "
-        f"failure probability {beta:g}.",
+        statement=f"A mechanism always answers with a median on {problem.domain.ordered:,} cells, with ε = "
+        f"{rounded_up(guarantee.epsilon)}{slack}. It cannot guarantee fewer than "
+        f"{bound.value * problem.n:,.10g} of {problem.n:,} rows between its answer and the true median, "
+        f"with failure probability {beta:g}.",
     )
 
 

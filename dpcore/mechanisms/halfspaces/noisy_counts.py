@@ -71,7 +71,8 @@ class HalfspaceCounts(PureMechanism):
         MAX_NET_DIMENSIONS,
         label="Dimensions after projection",
         symbol="T",
-        help="Rows of more dimensions are projected to so many. Few dimensions keep sides badly; many need a fine net.",
+        help="Rows with more dimensions are projected to this number. Few dimensions change the side of more "
+        "rows; many need a fine net.",
     )
     projections: int = param(
         4,
@@ -81,8 +82,8 @@ class HalfspaceCounts(PureMechanism):
         symbol="m",
         log=True,
         stops=(1, 2, 4, 8, 16, 32, 64),
-        help="Random sign matrices whose answers are averaged. More of them even out the projections and add noise. "
-        "Where nothing needs projecting there is one.",
+        help="Random sign matrices whose answers are averaged. More matrices reduce the spread of the "
+        "projection and increase the noise. Without a projection there is one.",
     )
     directions: int = param(
         16,
@@ -92,8 +93,9 @@ class HalfspaceCounts(PureMechanism):
         symbol="|U|/2",
         log=True,
         stops=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512),
-        help="At most so many pairs of opposite directions make the net; in three and four dimensions the largest of a "
-        "few symmetric sets is taken (3, 6, 16, 21, 46, 81, … or 4, 12, 24, 60 pairs). A finer net adds noise.",
+        help="Maximum number of pairs of opposite directions in the net. In 3 and 4 dimensions the largest of a "
+        "few symmetric sets is used (3, 6, 16, 21, 46, 81, … or 4, 12, 24, 60 pairs). A finer net "
+        "increases the noise.",
     )
 
     def is_projected(self, problem: Problem) -> bool:
@@ -139,36 +141,36 @@ class HalfspaceCounts(PureMechanism):
             return Bound(
                 value=math.inf,
                 kind=BoundKind.ORDER_ONLY,
-                statement=f"Projection: a row at margin {queries.margin:g} keeps its side in {agreeing:.3g} of "
+                statement=f"Projection: a row at margin {queries.margin:g} stays on its side in {agreeing:.3g} of "
                 f"Gaussian projections to {self.projected} dimensions. Net: up to "
-                f"{rounded_up(math.degrees(angle))}° off. "
-                f"Noise: standard deviation {deviation:.3g} of n.",
+                f"{rounded_up(math.degrees(angle))}° from a measured direction. Noise: standard deviation "
+                f"{deviation:.3g} of n.",
                 reference=reference,
                 beta=beta,
-                note="Sign matrices agree with Gaussian ones for dense vectors and not for sparse ones, so no error "
-                "is guaranteed at so few dimensions. The theorem's own parameters are beyond all means, and its union "
-                "bound covers only directions in a net: others must be rounded to it before they are asked.",
+                note="No error is guaranteed at so few dimensions: sign matrices agree with Gaussian ones only "
+                "for dense vectors. The theorem's own parameters are too large to compute. Its union bound "
+                "covers only directions in a net; other directions must be rounded to it.",
             )
         needed = math.sin(min(angle, math.pi / 2)) + 4 * STEP * math.sqrt(_dimensions(problem))
         noise = laplace_quantile(min(1.0, beta / k), scale=scale) - 1
         return Bound(
             value=noise / problem.n,
             kind=BoundKind.GUARANTEE,
-            statement=f"Nothing is projected; every direction is within {rounded_up(math.degrees(angle))}° of one of "
-            f"the {2 * k} of the net, so no row of margin {rounded_up(needed)} is on another side; {k} counts stray by "
-            f"at most {noise:,} rows, except with chance {beta:g}.",
+            statement=f"Nothing is projected. Every direction is within {rounded_up(math.degrees(angle))}° of one of "
+            f"{2 * k} directions of the net. So no row of margin {rounded_up(needed)} is on another side. "
+            f"{k} counts have an error of at most {noise:,} rows, with confidence 1 − {beta:g}.",
             formula=r"\alpha\le\frac Jn,\quad k\,\Pr[|Z|>J]\le\beta,\quad Z\sim\mathrm{DLap}(k/\varepsilon)",
             reference=f"{reference}, without its projection: proved beside the mechanism",
             beta=beta,
             assumptions=(
                 Assumption(
-                    text=f"only directions of margin {rounded_up(needed)} are asked (here {queries.margin:g})",
+                    text=f"only directions of margin {rounded_up(needed)} are queried (here {queries.margin:g})",
                     met=queries.margin >= needed,
                 ),
                 *problem.unchecked_n,
             ),
             rows_needed=noise + 1,
-            note="Of a direction with rows nearer to its plane, those rows may be counted wrongly, and no others.",
+            note="If rows are nearer to the plane of a direction, these rows may be miscounted, and no others.",
         )
 
     @override
@@ -212,8 +214,8 @@ ENTRIES = (
         key="halfspaces",
         mechanism=HalfspaceCounts,
         title="Halfspace release",
-        story="Project unit vectors to few dimensions, count there on the sides of a net of planes, and answer every "
-        "halfspace by the nearest of them.",
+        story="Projects unit vectors to few dimensions and counts rows on each side of a net of planes. Every "
+        "halfspace is answered by the nearest plane.",
         domains=(DomainType.VECTORS,),
         queries=(Halfspaces,),
         references=("Blum, Ligett and Roth (2013), section 6",),

@@ -73,8 +73,9 @@ class GaussianHistogram(GaussianMechanism):
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
-            statement=f"Gaussian noise of σ = {sigma:.3g} rows in each of {problem.domain.size:,} cells moves the "
-            f"worst {problem.queries.one} by at most {rows_up(rows)} rows, except with chance {beta:g}.",
+            statement=f"Gaussian noise with σ = {sigma:.3g} rows in each of {problem.domain.size:,} cells. The worst "
+            f"{problem.queries.one} has an error of at most {rows_up(rows)} rows, with confidence 1 − "
+            f"{beta:g}.",
             formula=worst_error_formula(
                 problem.queries, noise=r"\mathcal{N}_{\mathbb{Z}}(0,\sigma^2)", square=r"\tfrac12\lambda^2\sigma^2"
             ),
@@ -95,7 +96,7 @@ ENTRIES = (
         key="gaussian",
         mechanism=GaussianHistogram,
         title="Gaussian histogram",
-        story="Add Gaussian noise to every cell: lighter tails, for a guarantee with δ above 0.",
+        story="Adds Gaussian noise to every cell. It has lighter tails than Laplace noise, but needs δ above 0.",
         domains=(DomainType.NUMBER, DomainType.MAP, DomainType.LABELS),
         queries=(Thresholds, Intervals, Rectangles, Cells, LinearQueries),
         references=("Canonne, Kamath and Steinke (2020)", "Balle and Wang (2018)"),

@@ -54,8 +54,9 @@ class IdentityHistogram(PureMechanism):
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
-            statement=f"Noise of scale {scale:,.4g} rows in each of {problem.domain.size:,} cells moves the worst "
-            f"{problem.queries.one} by at most {rows_up(rows)} rows, except with chance {beta:g}.",
+            statement=f"Laplace noise of scale {scale:,.4g} rows in each of {problem.domain.size:,} cells. The worst "
+            f"{problem.queries.one} has an error of at most {rows_up(rows)} rows, with confidence 1 − "
+            f"{beta:g}.",
             formula=worst_error_formula(
                 problem.queries, noise=r"\mathrm{DLap}(\Delta/\varepsilon)", square=r"\ln\mathbb{E}e^{\lambda Z}"
             ),
@@ -77,8 +78,8 @@ ENTRIES = (
         key="identity",
         mechanism=IdentityHistogram,
         title="Identity histogram",
-        story="Add noise to every cell and publish them all. Simple; where most cells are empty, projecting to counts "
-        "of n rows has a smaller error.",
+        story="Adds Laplace noise to every cell and publishes all cells. If most cells are empty, projecting to "
+        "counts of n rows has a smaller error.",
         domains=(DomainType.NUMBER, DomainType.MAP, DomainType.LABELS),
         queries=(Thresholds, Intervals, Rectangles, Cells, LinearQueries),
         references=("Dwork, McSherry, Nissim and Smith (2006)", "Ghosh, Roughgarden and Sundararajan (2009)"),

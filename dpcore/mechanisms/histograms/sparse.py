@@ -91,15 +91,15 @@ class ProjectedHistogram(PureMechanism):
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
-            statement=f"Noise of scale {scale:g} rows in at most {problem.domain.size:,} cells, projected, moves no "
-            f"query by more than {rows:,.0f} rows, except with chance {rounded_up(beta)}.",
+            statement=f"Noise of scale {scale:g} rows in at most {problem.domain.size:,} cells, then a projection. "
+            f"No query has an error above {rows:,.0f} rows, with confidence 1 − {rounded_up(beta)}.",
             formula=r"\alpha\le\frac1n\min_{\lambda>0}\frac{|X|\ln\mathbb{E}e^{\lambda|Z|}+\ln\frac1\beta}{\lambda},"
             r"\quad Z\sim\mathrm{DLap}(\Delta/\varepsilon)",
             reference="triangle inequality and Chernoff bound; see Hall, Rinaldo and Wasserman (2013), Theorem 5.2",
             beta=beta,
             rows_needed=math.floor(rows) + 1,
             assumptions=problem.unchecked_n,
-            note="For all data at once. The typical error grows with the number of cells that get noise.",
+            note="The bound is for all data. The expected error grows with the number of cells that get noise.",
         )
 
     @override
@@ -129,17 +129,17 @@ class SparseHistogram(ProjectedHistogram):
         0.1,
         0.001,
         0.5,
-        label="Failing share",
+        label="Share of data sets without guarantee",
         symbol="γ",
         log=True,
         stops=(0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
-        help="The chance, over data drawn at random from any population, that the guarantee does not hold.",
+        help="The probability that the guarantee does not hold, over data sampled from any population.",
     )
     condition: str = param(
         "sharper",
         label="Condition",
         choices=("sharper", "paper"),
-        help="When empty cells may stay empty: the paper asks for n ≥ 2k/γ, the sharper count for about 0.37 of that.",
+        help="Condition for empty cells to stay empty: the paper needs n ≥ 2k/γ, the sharper one about 0.37 of that.",
     )
 
     def spares_empty_cells(self, problem: Problem) -> bool:
@@ -171,7 +171,7 @@ ENTRIES = (
         key="projected_histogram",
         mechanism=ProjectedHistogram,
         title="Histogram of n rows",
-        story="Noise in every cell, then the nearest histogram with no negative count and the right total.",
+        story="Adds noise to every cell, then takes the nearest histogram with no negative count and total n.",
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Hall, Rinaldo and Wasserman (2013), equation 2",),
@@ -180,8 +180,9 @@ ENTRIES = (
         key="sparse_histogram",
         mechanism=SparseHistogram,
         title="Sparse histogram (random privacy)",
-        story="Empty cells stay empty where γn is large enough for the cells. The guarantee is weaker, for data "
-        "drawn at random: an attacker who knows all other rows can identify a person who is alone in a cell.",
+        story="Empty cells stay empty if γn is large enough for the number of cells. The guarantee is weaker: it "
+        "is for randomly sampled data. An attacker who knows all other rows can identify a person who is "
+        "alone in a cell.",
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Hall, Rinaldo and Wasserman (2013), Proposition 5.1",),

@@ -77,9 +77,9 @@ class AnchoredIntervals(PureMechanism):
         return Bound(
             value=resolution + sides * noise / n,
             kind=BoundKind.GUARANTEE,
-            statement=f"{m} points resolve the worst {problem.queries.one} to {rounded_up(resolution)} of n, and "
-            f"{d * m:,} noisy answers stray by at most {noise:,} rows, which count "
-            f"{'once' if sides == 1 else 'twice'}, except with chance {beta:g}.",
+            statement=f"{m} points approximate the worst {problem.queries.one} within {rounded_up(resolution)} of n. "
+            f"{d * m:,} noisy answers have an error of at most {noise:,} rows, counted "
+            f"{'once' if sides == 1 else 'twice'}, with confidence 1 − {beta:g}.",
             formula=rf"\alpha\le\frac{{{sides}}}{{2m}}+\frac{{{'' if sides == 1 else 2}J}}{{n}},\quad "
             r"dm\,\Pr[Z>J]\le\beta,\quad Z\sim\mathrm{DLap}(dm/\varepsilon)",
             reference="union bound on exact tails, proved beside the mechanism",
@@ -118,8 +118,8 @@ ENTRIES = (
         key="intervals-anchored",
         mechanism=AnchoredIntervals,
         title="Interval release, anchored",
-        story="Find evenly spaced quantiles, each by its own noisy bisection of the whole line, and put equal mass at "
-        "each.",
+        story="Finds evenly spaced quantiles, each by its own noisy bisection of the whole line, and puts equal "
+        "mass at each.",
         domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals, Cells),
         references=("after Blum, Ligett and Roth (2013), section 4",),

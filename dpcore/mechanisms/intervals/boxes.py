@@ -64,7 +64,7 @@ TOGETHER = 16
 def boxes_of(problem: Problem) -> RangeBoxes:
     """The boxes a problem asks for; raises ParameterError where it asks for something else, or on too many cells."""
     if not isinstance(problem.queries, RangeBoxes):
-        raise ParameterError("This mechanism releases rows in boxes.")
+        raise ParameterError("This mechanism needs queries of boxes.")
     if problem.domain.size > MAX_CELLS:
         raise ParameterError(
             f"The columns have {problem.domain.size:,} combinations of cells; at most {MAX_CELLS:,} can be cut."
@@ -128,8 +128,8 @@ class BoxCuts(PureMechanism):
     epsilon: float = epsilon_param()
     levels: int = param(
         3, 1, 4, label="Levels of cuts", symbol="L",
-        help="L levels cut each piece into 2^L along every column. More cells follow the data more closely, with more "
-        "noise.",
+        help="L levels cut each piece into 2^L along every column. More cells follow the data more closely, but "
+             "with more noise.",
     )  # fmt: skip
 
     def epsilon_of(self, column: int, *, columns: int) -> float:
@@ -164,16 +164,16 @@ class BoxCuts(PureMechanism):
         return Bound(
             value=crossed + rounding + rows / n,
             kind=BoundKind.GUARANTEE,
-            statement=f"A box's boundary crosses at most {rounded_up(crossed)} of n in {slabs}^{columns} cells, "
-            f"sub-cells add at most {rounded_up(rounding)} (where cells hold many rows), and {slabs**columns - 1:,} "
-            f"private cuts {rows_up(rows)} rows, except with chance {beta:g}.",
+            statement=f"A box's boundary crosses at most {rounded_up(crossed)} of n in {slabs}^{columns} cells. "
+            f"Sub-cells add at most {rounded_up(rounding)} (if cells hold many rows), and "
+            f"{slabs**columns - 1:,} private cuts add {rows_up(rows)} rows, with confidence 1 − {beta:g}.",
             formula=r"\alpha\le\frac{2D}s+\sum_{d<D}\frac{s-1}2\Bigl(\frac1{f_d}+\frac{s^{d-1}E_d}n\Bigr)"
             r"+D_L\Bigl(\frac1{f_D}+\frac{s^{D-1}E_D}n\Bigr),\quad E_d=\frac{2\Delta}{\varepsilon_d}\ln\frac K\beta",
             reference="exponential mechanism's utility over all cuts, proved beside the mechanism",
             beta=beta,
             assumptions=problem.unchecked_n,
             rows_needed=math.floor(rows / room) + 1 if room > 0 else None,
-            note="" if room > 0 else "With so few levels the boundary alone may cross all rows: no n is enough.",
+            note="" if room > 0 else "With so few levels the boundary may cross all rows: no n is enough.",
         )
 
     @override
@@ -234,8 +234,8 @@ ENTRIES = (
         key="boxes",
         mechanism=BoxCuts,
         title="Boxes in three columns",
-        story="Cut one column into slabs that hold equally many rows, each slab into bars, each bar into cells. What "
-        "constant dimension costs: three columns need millions of rows.",
+        story="Cuts one column into slabs with equally many rows, each slab into bars, each bar into cells. In "
+        "three columns a useful guarantee needs millions of rows.",
         domains=(DomainType.TABLE,),
         queries=(RangeBoxes,),
         references=("Blum, Ligett and Roth (2013), section 4", "Kaplan, Schnapp and Stemmer (2022)"),

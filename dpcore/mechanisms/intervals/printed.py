@@ -108,8 +108,8 @@ class PrintedIntervals(PureMechanism):
         24,
         label="Tie-breaking bits",
         symbol="t",
-        help="Private random bits that distinguish rows of one cell: about 2·log2(6/α) + 2. "
-        "With 0, no error is guaranteed.",
+        help="Private random bits that separate rows in one cell: about 2·log2(6/α) + 2. With 0 bits no error "
+        "is guaranteed.",
     )
 
     @property
@@ -133,7 +133,7 @@ class PrintedIntervals(PureMechanism):
         limit = math.floor((self.alpha / 6) ** 2 * n)
         sparse = crowding(n=n, alpha=self.alpha, tie_bits=self.tie_bits) <= 0.4 * beta
         assumptions = (
-            Assumption(text=f"n is at least {needed:,} rows, what the proof needs", met=n >= needed),
+            Assumption(text=f"n is at least {needed:,} rows, as the proof needs", met=n >= needed),
             Assumption(text=f"tie-breaking bits leave at most {limit:,} rows (α²/36 of n) at one position", met=sparse),
             *problem.unchecked_n,
         )
@@ -141,17 +141,19 @@ class PrintedIntervals(PureMechanism):
         return Bound(
             value=self.alpha,
             kind=BoundKind.GUARANTEE,
-            statement=f"With n at least {needed:,} rows and no more than {limit:,} at one position, the worst "
-            f"{problem.queries.one} errs by at most α = {self.alpha:g}, except with chance {beta:g}.",
+            statement=f"Assume n is at least {needed:,} rows, with at most {limit:,} rows at one position. Then the "
+            f"worst {problem.queries.one} has an error of at most α = {self.alpha:g}, with confidence 1 − "
+            f"{beta:g}.",
             formula=r"n\ge\frac{288\,d}{\varepsilon\alpha^3}\ln\frac{8d}{\alpha\beta}",
             reference="Blum, Ligett and Roth (2013), Theorem 4.3, corrected",
             beta=beta,
             assumptions=assumptions,
             rows_needed=needed,
-            note=f"Erratum. Theorem 4.3 as printed asks for (8d/(εα))·ln(8d/(αβ)) = {printed:,} rows, which n = {n:,} "
-            f"{'meets' if n >= printed else 'does not even meet'}. Its proof needs (288d/(εα³))·ln(8d/(αβ)) "
-            f"= {needed:,}, 36/α² = {36 / self.alpha**2:,.0f} times as many. With {n:,} rows the noise of one answer "
-            f"has scale {scale:.3g} of n, {6 * scale / self.alpha:.3g} times the mass of a block.",
+            note=f"Erratum. Theorem 4.3 as printed needs (8d/(εα))·ln(8d/(αβ)) = {printed:,} rows, which n = "
+            f"{n:,} {'meets' if n >= printed else 'does not even meet'}. Its proof needs "
+            f"(288d/(εα³))·ln(8d/(αβ)) = {needed:,}, which is 36/α² = {36 / self.alpha**2:,.0f} times as "
+            f"many. With {n:,} rows the noise of one answer has a scale of {scale:.3g} of n, which is "
+            f"{6 * scale / self.alpha:.3g} times the mass of a block.",
         )
 
     def search(self, state: HistogramState, sampler: Sampler, trials: int) -> Bisections:
@@ -264,8 +266,8 @@ ENTRIES = (
         key="intervals-printed",
         mechanism=PrintedIntervals,
         title="Interval release, as printed (repaired)",
-        story="Cut the line into blocks of about equal mass by noisy bisection, one block after the other. "
-        "Historic: its printed theorem asks for far too few rows.",
+        story="Cuts the line into blocks of about equal mass by noisy bisection, one after the other. Historic: "
+        "the printed theorem asks for far fewer rows than its proof needs.",
         domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals, Cells),
         references=("Blum, Ligett and Roth (2013), Algorithm 2, Theorems 4.2 and 4.3",),

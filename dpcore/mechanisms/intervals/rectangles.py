@@ -131,7 +131,7 @@ class RectanglesRelease(DataRelease):
         """Every cell's n/s² rows, spread evenly over the cell, shape (T, size)."""
         domain = self.problem.domain
         if not is_map(domain):
-            raise ParameterError("Cells of equal mass lie on a grid.")
+            raise ParameterError("Cells of equal mass need a grid.")
         slabs = self.across.shape[1] + 1
         plan = RectangleSizes(domain=domain, levels=slabs.bit_length() - 1)
         cuts = with_ends(self.across, plan.ends[0])
@@ -247,13 +247,14 @@ class RectangleRelease(PureMechanism):
         4,
         label="Levels of cuts",
         symbol="L",
-        help="L levels make 2^L slabs with 2^L cells each. More cells follow the data more closely, with more noise.",
+        help="L levels make 2^L slabs with 2^L cells each. More cells follow the data more closely, but with "
+        "more noise.",
     )
 
     def plan(self, problem: Problem) -> RectangleSizes:
         """Return the public sizes; raises ParameterError where the records are no pairs of numbers."""
         if not is_map(problem.domain):
-            raise ParameterError(f"Rectangles lie on two numbers, not on {problem.domain.title}.")
+            raise ParameterError(f"Rectangles need two numbers, not {problem.domain.title}.")
         return RectangleSizes(domain=problem.domain, levels=self.levels)
 
     @property
@@ -294,9 +295,9 @@ class RectangleRelease(PureMechanism):
         return Bound(
             value=resolution + rounding + rows / n,
             kind=BoundKind.GUARANTEE,
-            statement=f"A rectangle's boundary crosses at most {rounded_up(resolution)} of n in {s} × {s} cells, "
-            f"sub-cells add at most {rounded_up(rounding)} (where grid cells hold many rows), and {s**2 - 1} private "
-            f"cuts {rows_up(rows)} rows, except with chance {beta:g}.",
+            statement=f"A rectangle's boundary crosses at most {rounded_up(resolution)} of n in {s} × {s} cells. "
+            f"Sub-cells add at most {rounded_up(rounding)} (if grid cells hold many rows), and "
+            f"{s**2 - 1} private cuts add {rows_up(rows)} rows, with confidence 1 − {beta:g}.",
             formula=r"\alpha\le\frac4s+\frac{D_L}{b}+\frac{s-1}{2a}+\frac1n\Bigl(sD_LE_2+\frac{(s-1)E_1}{2}\Bigr),"
             r"\quad E_i=\frac{2\Delta}{\varepsilon_i}\ln\frac K\beta",
             reference="exponential mechanism's utility over all cuts, proved beside the mechanism",
@@ -359,8 +360,9 @@ ENTRIES = (
         key="rectangles",
         mechanism=RectangleRelease,
         title="Rectangle release",
-        story="Cut the plane into slabs that hold equally many rows, and each slab into cells that do. For few rows on "
-        "many cells and little privacy budget; else noise in every cell has the smaller error.",
+        story="Cuts the plane into slabs with equally many rows, and each slab into cells with equally many "
+        "rows. Good for few rows, many cells and a small ε; otherwise noise in every cell has a smaller "
+        "error.",
         domains=(DomainType.MAP,),
         queries=(Rectangles, Cells),
         references=("Blum, Ligett and Roth (2013), section 4", "Kaplan, Schnapp and Stemmer (2022)"),

@@ -109,10 +109,10 @@ class RecursiveIntervals(PureMechanism):
         return Bound(
             value=resolution + rounding + rows / problem.n,
             kind=BoundKind.GUARANTEE,
-            statement=f"{pieces} pieces resolve the worst {problem.queries.one} to {rounded_up(resolution)} of n, {s} "
-            f"sub-cell{'s a cell add' if s > 1 else ' a cell adds'} at most {rounded_up(rounding)} (where cells hold "
-            f"many rows), and {pieces - 1} private cut{'s' if pieces > 2 else ''} {rows_up(rows)} rows, except with "
-            f"chance {beta:g}.",
+            statement=f"{pieces} pieces approximate the worst {problem.queries.one} within {rounded_up(resolution)} "
+            f"of n. {s} sub-cell{'s a cell add' if s > 1 else ' a cell adds'} at most "
+            f"{rounded_up(rounding)} (if cells hold many rows), and {pieces - 1} private "
+            f"cut{'s' if pieces > 2 else ''} {rows_up(rows)} rows, with confidence 1 − {beta:g}.",
             formula=rf"\alpha\le\frac{{{sides}}}{{2^{{L+1}}}}+\frac{{{times}D_L}}{{2s}}+\frac{{{times}D_L}}{{2n}}"
             r"\cdot\frac{2\Delta L}{\varepsilon}\ln\frac K\beta",
             reference="exponential mechanism's utility over all cuts, proved beside the mechanism",
@@ -159,7 +159,7 @@ ENTRIES = (
         key="intervals-recursive",
         mechanism=RecursiveIntervals,
         title="Approximate quantiles",
-        story="Cut the data at a private median, then cut both halves, and so on.",
+        story="Cuts the data at a private median, then cuts both halves the same way, and so on.",
         domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals, Cells),
         references=("Kaplan, Schnapp and Stemmer (2022)", "McSherry and Talwar (2007)"),

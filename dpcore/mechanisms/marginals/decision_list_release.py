@@ -212,12 +212,13 @@ class DecisionListMarginals(PureMechanism):
         4,
         label="Highest degree",
         symbol="t",
-        help="Sets of up to so many literals are released: more of them means less bias and more noise.",
+        help="Sets of at most this many literals are released. More literals mean less bias and more noise.",
     )
     noise_aware: bool = param(
         True,
         label="Weigh noise against bias",
-        help="On: the polynomial with the least bias plus expected noise. Off: the one with the least bias.",
+        help="On: the polynomial with the smallest sum of bias and expected noise. Off: the polynomial with the "
+        "smallest bias.",
     )
 
     def plan(self, problem: Problem) -> ListPlan:
@@ -235,8 +236,8 @@ class DecisionListMarginals(PureMechanism):
         return Bound(
             value=plan.gamma + noise,
             kind=BoundKind.GUARANTEE,
-            statement=f"With chance at least {1 - beta:g}, no answer to {problem.queries.count:,} inputs has an "
-            f"error above {rounded_up(plan.gamma)} (bias) and {rounded_up(noise)} (noise).",
+            statement=f"With confidence {1 - beta:g}, no answer to {problem.queries.count:,} inputs has an error "
+            f"above {rounded_up(plan.gamma)} (bias) plus {rounded_up(noise)} (noise).",
             formula=r"\alpha\le\gamma+\frac1n\min_{\lambda>0}\frac1\lambda\Bigl(\sum_j\ln\mathbb{E}e^{\lambda w_jZ_j}"
             r"+\ln\frac{2|Q|}{\beta}\Bigr)",
             reference="Thaler, Ullman and Vadhan (2012), section 4.3; Chernoff's bound, union bound over the inputs",
@@ -266,7 +267,7 @@ ENTRIES = (
         key="marginals-decision-lists",
         mechanism=DecisionListMarginals,
         title="Decision lists by a polynomial",
-        story="Let everyone ask what share of private lists of rules says yes to their input.",
+        story="Answers for every input which share of private decision lists says yes to it.",
         domains=(DomainType.LISTS,),
         queries=(Inputs,),
         references=("Thaler, Ullman and Vadhan (2012), Theorem 1.3",),

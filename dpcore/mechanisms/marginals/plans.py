@@ -61,15 +61,15 @@ class MarginalsPlan:
     def words(self) -> str:
         """The plan in words."""
         if self.polynomial is None:
-            return "the answers themselves, each with noise of its own"
+            return "the answers themselves, each with its own noise"
         counted = [str(level) for level in self.polynomial.levels]
         if not counted:
-            return "one number for all: noise would cost more than it tells"
+            return "one constant for all queries, because the noise would be larger than the information"
         some = " and ".join([", ".join(counted[:-1]), counted[-1]]) if len(counted) > 1 else counted[0]
         which = "all" if self.polynomial.basis == "ones" else "none"
         return (
-            f"a polynomial of degree {self.polynomial.degree}, read off noisy counts of the rows that have {which} of "
-            f"{some} attribute{'s' if counted != ['1'] else ''}"
+            f"a polynomial of degree {self.polynomial.degree}, computed from noisy counts of rows that "
+            f"have {which} of {some} attribute{'s' if counted != ['1'] else ''}"
         )
 
 

@@ -60,16 +60,16 @@ class PolynomialMarginals(GaussianMechanism):
         "laplace",
         label="Noise",
         choices=("laplace", "gaussian"),
-        help="Laplace noise spends ε alone; Gaussian noise spends δ too, and far less on many counts at once.",
+        help="Laplace noise uses ε only. Gaussian noise also uses δ, and is far smaller for many counts at once.",
     )
     method: str = param(
         "best",
         label="Method",
         choices=METHODS,
-        help="“best” takes the noise-aware polynomial or the marginals themselves, whichever has the smaller predicted "
-        "error. “chebyshev” is the paper's polynomial, right where none is set (any-of) or all are (all-of); "
-        "“chebyshev-rescaled” bends it less, so that its bias γ becomes γ/(1 + γ) at both ends; “minimax” has the "
-        "least bias of its degree.",
+        help="“best” chooses the noise-aware polynomial or the marginals themselves, whichever has the smaller "
+        "predicted error. “chebyshev” is the paper's polynomial. It has no error where none is set "
+        "(any-of) or all are (all-of). “chebyshev-rescaled” reduces its bias from γ to γ/(1 + γ) at both "
+        "ends. “minimax” has the smallest bias of its degree.",
     )
     degree: int = param(
         3,
@@ -77,13 +77,13 @@ class PolynomialMarginals(GaussianMechanism):
         6,
         label="Highest degree",
         symbol="t",
-        help="Sets of up to so many attributes are counted; the noise-aware polynomial may stay below.",
+        help="Sets of at most this many attributes are counted. The noise-aware polynomial may use fewer.",
     )
     basis: str = param(
         "best",
         label="Basis",
         choices=("best", *BASES),
-        help="Whether rows that have all of a set, or none of it, are counted.",
+        help="Count the rows that have all attributes of a set, or the rows that have none of them.",
     )
 
     @property
@@ -123,8 +123,8 @@ class PolynomialMarginals(GaussianMechanism):
         return Bound(
             value=plan.gamma + noise,
             kind=BoundKind.GUARANTEE,
-            statement=f"With chance at least {1 - beta:g}, no answer of {queries.count:,} has an error above "
-            f"{rounded_up(plan.gamma)} (bias) and {rounded_up(noise)} (noise), by {plan.words}.",
+            statement=f"With confidence {1 - beta:g}, none of {queries.count:,} answers has an error above "
+            f"{rounded_up(plan.gamma)} (bias) plus {rounded_up(noise)} (noise), by {plan.words}.",
             formula=r"\alpha\le\gamma+\frac1n\min_{\lambda>0}\frac1\lambda\Bigl(\sum_j\ln\mathbb{E}e^{\lambda w_jZ_j}"
             r"+\ln\frac{2|Q|}{\beta}\Bigr)"
             if not self.budget.delta
@@ -153,8 +153,8 @@ class PolynomialMarginals(GaussianMechanism):
 
 
 CONSTANT = (
-    "At this n and ε every answer would be one constant that depends on no row: noise would cost more than counts "
-    "tell. Nothing is drawn or charged. Take a larger ε or n, or another method."
+    "At this n and ε every answer would be the same constant: the noise would be larger than the "
+    "information. Nothing is sampled or charged. Choose a larger ε or n, or another method."
 )
 REFERENCES = ("Thaler, Ullman and Vadhan (2012), Theorem 1.1",)
 
@@ -164,7 +164,8 @@ ENTRIES = (
         mechanism=PolynomialMarginals,
         presets={"noise": "laplace", "delta": 1e-6},
         title="Marginals by a polynomial",
-        story="Release small marginals with noise and extrapolate to large ones with a polynomial bent toward a step.",
+        story="Releases small marginals with noise, and computes large marginals from them with a polynomial "
+        "that approximates a step.",
         domains=(DomainType.YES_NO,),
         queries=(AtLeast,),
         references=REFERENCES,
@@ -174,7 +175,7 @@ ENTRIES = (
         mechanism=PolynomialMarginals,
         presets={"noise": "gaussian"},
         title="Marginals by a polynomial, Gaussian noise",
-        story="The same with Gaussian noise: many counts at once cost less, for a guarantee with δ above 0.",
+        story="The same with Gaussian noise: smaller noise for many counts at once, but δ is above 0.",
         domains=(DomainType.YES_NO,),
         queries=(AtLeast,),
         references=(*REFERENCES, "Canonne, Kamath and Steinke (2020)"),
@@ -184,7 +185,8 @@ ENTRIES = (
         mechanism=PolynomialMarginals,
         presets={"method": "direct", "degree": 1, "basis": "ones"},
         title="Marginals themselves",
-        story="Release every k-way marginal with noise of its own: no bias, and hopeless once there are too many.",
+        story="Releases every k-way marginal with its own noise. There is no bias, but with very many marginals "
+        "the noise is too large.",
         domains=(DomainType.YES_NO,),
         queries=(AtLeast,),
         references=("Dwork, McSherry, Nissim and Smith (2006)",),

@@ -73,14 +73,15 @@ class NetMechanism(PureMechanism):
     epsilon: float = epsilon_param()
     points: int = param(
         20, 1, 100, label="Synthetic points", symbol="m", log=True, stops=(2, 5, 10, 20, 50, 100),
-        help="How many points stand for all rows. More resolve finer, but there are more databases of more points, and "
-        "choosing among more costs accuracy.",
+        help="Number of points that represent all rows. More points are finer, but there are more databases to "
+             "choose from, and that increases the error.",
     )  # fmt: skip
     rule: str = param(
         "exponential",
         label="Rule",
         choices=RULES,
-        help="Exponential mechanism, or permute-and-flip, which is never worse but needs a list of all candidates.",
+        help="Exponential mechanism, or permute-and-flip. Permute-and-flip is never worse but needs a list of "
+        "all candidates.",
     )
 
     def requested_points(self, problem: Problem) -> int:
@@ -107,15 +108,15 @@ class NetMechanism(PureMechanism):
             value=resolution + rows / n,
             kind=BoundKind.GUARANTEE,
             statement=f"{m} point{'s resolve' if m > 1 else ' resolves'} the worst {problem.queries.one} to "
-            f"{rounded_up(resolution)} of n, and choosing among {many} databases costs at most {rows_up(rows)} rows, "
-            f"except with chance {beta:g}.",
+            f"{rounded_up(resolution)} of n. Choosing among {many} databases adds an error of at most "
+            f"{rows_up(rows)} rows, with confidence 1 − {beta:g}.",
             formula=(r"\alpha\le\frac1{2m}" if isinstance(problem.queries, Thresholds) else r"\alpha\le\frac1m")
             + r"+\frac{2}{\varepsilon n}\ln\frac{\binom{|X|+m-1}{m}}{\beta}",
-            reference="Blum, Ligett and Roth (2013), Property 3.4, its two terms apart",
+            reference="Blum, Ligett and Roth (2013), Property 3.4, with its two terms separate",
             beta=beta,
             assumptions=problem.unchecked_n,
             rows_needed=math.floor(rows / (1 - resolution)) + 1 if resolution < 1 else None,
-            note=f"Counting ordered tuples, |X|^m, as the paper does, the choice would cost {tuples:,.0f} rows.",
+            note=f"Counting ordered tuples, |X|^m, as the paper does, the choice would add {tuples:,.0f} rows.",
         )
 
     @override
@@ -165,8 +166,9 @@ ENTRIES = (
         mechanism=NetMechanism,
         presets={"rule": "exponential"},
         title="Net mechanism",
-        story="Choose one small synthetic database among all there are, the more likely the closer its answers. The "
-        "first proof that private data can answer a whole class of queries; here it runs exactly.",
+        story="Chooses one small synthetic database among all possible ones. The closer its answers, the more "
+        "likely it is. This was the first proof that private data can answer a whole query class; here it "
+        "runs exactly.",
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Blum, Ligett and Roth (2013), Algorithm 1", "McSherry and Talwar (2007)"),
@@ -177,8 +179,8 @@ ENTRIES = (
         mechanism=NetMechanism,
         presets={"rule": "permute_and_flip"},
         title="Net mechanism, permute-and-flip",
-        story="The same choice by a newer rule, never worse on the same list. It needs the list, so on many cells it "
-        "makes do with fewer points than you ask for.",
+        story="The same choice by a newer rule, which is never worse on the same list. It needs the list, so on "
+        "many cells it uses fewer points than you choose.",
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("McKenna and Sheldon (2020)", "Blum, Ligett and Roth (2013), Algorithm 1"),

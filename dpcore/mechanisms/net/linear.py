@@ -114,15 +114,15 @@ class LinearNet(PureMechanism):
     epsilon: float = epsilon_param()
     points: int = param(
         10, 1, 100, label="Synthetic points", symbol="m", log=True, stops=(2, 5, 10, 20, 50, 100),
-        help="How many points stand for all rows. All databases of so many points are listed: on many cells it makes "
-        "do with fewer points than you ask for.",
+        help="Number of points that represent all rows. All databases of this size are listed, so on many cells "
+             "fewer points are used than you choose.",
     )  # fmt: skip
     proof: str = param(
         "tight",
         label="Sensitivity",
         choices=("tight", "paper"),
-        help="How far one row moves a score: 1 by a careful proof, 2 as the paper has it. Both are private; the "
-        "paper's choice is as noisy as with half of ε.",
+        help="Effect of one row on a score: 1 by a careful proof, 2 in the paper. Both are private; 2 gives the "
+        "noise of half the ε.",
     )
 
     @property
@@ -159,8 +159,8 @@ class LinearNet(PureMechanism):
             value=resolution + rows / n,
             kind=BoundKind.GUARANTEE,
             statement=f"{m} point{'s resolve' if m > 1 else ' resolves'} the worst of {problem.queries.count:,} "
-            f"weighted sums to {rounded_up(resolution)} of n, and choosing among {number:,} databases costs at most "
-            f"{rows_up(rows)} rows, except with chance {beta:g}.",
+            f"weighted sums to {rounded_up(resolution)} of n. Choosing among {number:,} databases adds an "
+            f"error of at most {rows_up(rows)} rows, with confidence 1 − {beta:g}.",
             formula=r"\alpha\le\min\Bigl(t,\tfrac{|X|}{4m}\Bigr)"
             r"+\frac{2\Delta}{\varepsilon' n}\ln\frac{\binom{|X|+m-1}{m}}{\beta'}"
             + (r"+\frac Jn" if count else "")
@@ -169,7 +169,7 @@ class LinearNet(PureMechanism):
             beta=beta,
             assumptions=problem.unchecked_n,
             rows_needed=math.floor(rows / (1 - resolution)) + 1 if resolution < 1 else None,
-            note="With the fat-shattering dimension in the place of the number of queries it holds in order only.",
+            note="With the fat-shattering dimension instead of the number of queries, it holds only up to constants.",
         )
 
     @override
@@ -216,8 +216,8 @@ ENTRIES = (
         key="linear-net",
         mechanism=LinearNet,
         title="Net mechanism for weighted sums",
-        story="Choose one small synthetic database among all there are, the more likely the closer its weighted sums. "
-        "Every database is listed, so it shines on few cells.",
+        story="Chooses one small synthetic database among all possible ones. The closer its weighted sums, the "
+        "more likely it is. Every database is listed, so it works best on few cells.",
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(LinearQueries,),
         references=("Roth (2010), section 4", "McSherry and Talwar (2007)"),

@@ -69,8 +69,8 @@ class NetOfResolution(NetMechanism):
         "structure",
         label="Size of the net",
         choices=("structure", "queries", "dimension"),
-        help="By the order of the line: 1/α points. By the number of queries, as the paper has it for any class: "
-        "ln|C|/α². By the VC dimension, in order only: v·ln(1/α)/α².",
+        help="By the order of the line: 1/α points. By the number of queries, as in the paper for any class: "
+        "ln|C|/α². By the VC dimension, up to constants: v·ln(1/α)/α².",
     )
 
     @override
@@ -98,7 +98,7 @@ class NetOfResolution(NetMechanism):
             ("the number of queries", by_queries(problem.queries.count, self.alpha)),
         ):
             rows = 2 / self.epsilon * (log_candidates(problem.domain.size, points) - math.log(beta))
-            notes.append(f"by {name} α takes {points:,} point{'s' if points > 1 else ''} and {rows:,.0f} rows")
+            notes.append(f"by {name}, α needs {points:,} point{'s' if points > 1 else ''} and {rows:,.0f} rows")
         note = "; ".join(notes)
         return dataclasses.replace(super().accuracy(problem, beta), note=f"{note[0].upper()}{note[1:]}.")
 
@@ -109,8 +109,8 @@ ENTRIES = (
         mechanism=NetOfResolution,
         presets={"points": 20, "rule": "exponential"},
         title="Net mechanism at a resolution",
-        story="Say how finely the net must resolve. Its size follows, by the paper's lemma for any class or by the "
-        "order of the line, which needs far fewer points.",
+        story="You choose the resolution of the net. Its size follows from the paper's lemma for any class. The "
+        "order of the line gives far fewer points.",
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Blum, Ligett and Roth (2013), Theorem 3.6 and Lemma 3.8",),

@@ -54,7 +54,7 @@ STEPS = 20
 """Moves of a walk, for each point."""
 FEW = 8
 """Databases that are scored sooner one by one: a search of rectangles works on rows of many."""
-WHY_NOT = "Approximate sampler: no privacy guarantee. A walk only comes near the law that is private."
+WHY_NOT = "Approximate sampler: no privacy guarantee. The walk only approximates the distribution that is private."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -124,7 +124,10 @@ class NetWalk(Mechanism):
     @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """No constant is proved for a walk."""
-        statement = "The exact choice errs by the net's resolution and its own loss; nothing is known of a short walk."
+        statement = (
+            "The exact choice has the error of the net's resolution and of the choice. For a short walk no "
+            "error is known."
+        )
         reference = "Blum, Ligett and Roth (2013), Property 3.4"
         kind = BoundKind.ORDER_ONLY
         return Bound(value=math.inf, kind=kind, statement=statement, reference=reference, beta=beta)
@@ -165,9 +168,9 @@ ENTRIES = (
         key="net-walk",
         mechanism=NetWalk,
         title="Net mechanism, approximate walk",
-        story="What the net mechanism would choose where its databases can neither be counted nor listed, by a walk "
-        "whose law tends to its; how near it is after so many steps is not known. A preview without any guarantee "
-        "where the databases cannot be listed.",
+        story="A random walk that approximates the net mechanism if its databases cannot be counted or listed. "
+        "How close it is after so many steps is not known. If the databases cannot be listed, it is a "
+        "preview without a guarantee.",
         domains=(DomainType.NUMBER, DomainType.LABELS, DomainType.MAP),
         queries=(LinearQueries, Rectangles),
         references=("Blum, Ligett and Roth (2013), Algorithm 1",),

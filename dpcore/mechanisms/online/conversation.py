@@ -140,10 +140,10 @@ class Conversation:
             raise ParameterError("The conversation is over.")
         given = np.asarray(query)
         if not np.issubdtype(given.dtype, np.integer) or given.shape not in {(), (self._trials,)}:
-            raise ParameterError("A question is one whole number, or one for each trial.")
+            raise ParameterError("A query is one integer, or one per trial.")
         indices = np.broadcast_to(given.astype(np.int64), (self._trials,))
         if int(indices.min()) < 0 or int(indices.max()) >= queries.count:
-            raise ParameterError(f"A question is a whole number from 0 to {queries.count - 1}.")
+            raise ParameterError(f"A query is an integer from 0 to {queries.count - 1}.")
         refused = self._gate.closed
         guess = self._belief.guess(indices)
         truth = true_rows(queries, self._state.histogram, indices)
@@ -171,7 +171,7 @@ class Conversation:
     def transcript(self) -> Transcript:
         """Return the transcript of the conversation up to now."""
         if not self._exchanges:
-            raise ParameterError("Nothing was asked.")
+            raise ParameterError("No query was asked.")
         indices, answers = zip(*self._exchanges, strict=True)
         return Transcript(
             problem=self.problem,

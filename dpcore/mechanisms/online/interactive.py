@@ -55,20 +55,20 @@ class Interactive(PureMechanism):
     alpha: float = alpha_param(0.1)
     updates: int = param(
         20, 1, 1000, label="Updates", symbol="c", log=True, stops=(1, 2, 5, 10, 20, 50, 100, 200, 500, 1000),
-        help="How many answers may be paid for. More let the conversation go on; but they share one epsilon, so each "
-        "comparison gets more noise. When they have run out, every further question is refused.",
+        help="Maximum number of paid answers. More updates allow a longer conversation, but they share one ε, "
+             "so each comparison gets more noise. When they are used up, every further query is refused.",
     )  # fmt: skip
     questions: int = param(
-        500, 1, 10_000, label="Questions", symbol="k", log=True, stops=(10, 50, 100, 500, 1000, 5000),
-        help="Number of queries that the guaranteed error is for. Free answers cost no privacy, but "
-        "with more of them the noise has more chances to stray.",
+        500, 1, 10_000, label="Queries", symbol="k", log=True, stops=(10, 50, 100, 500, 1000, 5000),
+        help="Number of queries that the guaranteed error covers. Free answers spend no privacy budget, but "
+             "with more queries a large noise value is more likely.",
     )  # fmt: skip
     analyst: str = param(
         "bisecting",
         label="Analyst",
         choices=ANALYSTS,
-        help="Simulated analyst: adaptive, with each query chosen by the answers so far, or with evenly spread "
-        "queries.",
+        help="Simulated analyst: adaptive (each query depends on the answers so far) or sweeping (evenly spread "
+        "queries).",
     )
 
     @abstractmethod
@@ -104,24 +104,28 @@ class Interactive(PureMechanism):
         noise += half
         refusals = (
             # No number of updates that would do is named: more of them have more noise, and then more are paid for.
-            f"At this noise up to {paid:,.0f} answers may have to be paid for, except with chance {beta:g}; you allow "
-            f"{self.updates:,}, so "
-            + ("none is refused." if self.updates > paid else "some may be refused. More updates bring more noise.")
+            f"At this noise up to {paid:,.0f} answers may need an update, with confidence 1 − {beta:g}; "
+            f"you allow {self.updates:,}, so "
+            + (
+                "no query is refused."
+                if self.updates > paid
+                else "some queries may be refused. More updates increase the noise."
+            )
             if math.isfinite(paid)
-            else "Nothing is guaranteed about refusals here: noise alone may use the updates up."
+            else "Nothing is guaranteed about refusals here: noise alone may use up the updates."
         )
         return Bound(
             value=max(free, noise) / n,
             kind=BoundKind.GUARANTEE,
-            statement=f"Of {self.questions:,} questions, each chosen after the last answer, every one that is "
-            f"answered errs by at most {free:,} rows if free ({threshold - 1:,} before noise) and {noise:,} if paid, "
-            f"except with chance {beta:g}.",
+            statement=f"Take {self.questions:,} queries, each chosen after the previous answer. A free answer has an "
+            f"error of at most {free:,} rows ({threshold - 1:,} before noise) and a paid one {noise:,}, "
+            f"with confidence 1 − {beta:g}.",
             formula=r"\alpha\le\frac1n\max(T-1+G,\;A)",
             reference=self.reference(),
             beta=beta,
             assumptions=problem.unchecked_n,
             rows_needed=math.ceil(max((slack + half) / (1 - AIM), noise) / self.alpha),
-            note=f"{refusals} A refusal is not counted as an error.",
+            note=f"{refusals} No answer (⊥) does not count as an error.",
         )
 
     @property

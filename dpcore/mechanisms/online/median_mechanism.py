@@ -115,10 +115,9 @@ class MedianMechanism(Interactive):
         if m == needed:
             return bound
         coarse = (
-            f" Databases of {m} point{'s' if m > 1 else ''} are all that can be listed here, and alpha = "
-            f"{self.alpha:g} needs {needed}: guesses may be off by more than alpha, so that updates may run out and "
-            "questions be refused. "
-            "Thresholds need no list."
+            f" Only databases of {m} point{'s' if m > 1 else ''} can be listed here, but α = "
+            f"{self.alpha:g} needs {needed} points. Guesses may have errors above α, so updates may run "
+            "out and queries be refused. Thresholds need no list."
         )
         return dataclasses.replace(bound, note=bound.note + coarse)
 
@@ -132,8 +131,9 @@ ENTRIES = (
         key="median",
         mechanism=MedianMechanism,
         title="Median mechanism",
-        story="Answers questions one at a time by the median of all small databases that still fit, and looks at the "
-        "data only when that is far off. Each such look drops at least half of them.",
+        story="Answers each query by the median of all small databases that are still consistent. It accesses "
+        "the data only if that median has a large error. Each access removes at least half of the "
+        "databases.",
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells, LinearQueries),
         references=("Roth and Roughgarden (2010)", "Roth (2010), Theorem 6", "Lyu, Su and Li (2017), Algorithm 1"),

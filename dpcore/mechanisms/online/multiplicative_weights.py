@@ -73,8 +73,8 @@ ENTRIES = (
         key="weights",
         mechanism=MultiplicativeWeights,
         title="Multiplicative weights",
-        story="Answers questions one at a time from a belief about every cell, and pays only where the data, compared "
-        "behind noise, are far from it. Free answers cost nothing, however many there are.",
+        story="Answers each query from a belief about every cell. It pays only if a noisy comparison shows that "
+        "the error is large. Free answers spend no privacy budget, however many there are.",
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells, LinearQueries),
         references=("Hardt and Rothblum (2010)", "Lyu, Su and Li (2017), Algorithm 1"),

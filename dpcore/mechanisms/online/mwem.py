@@ -126,7 +126,7 @@ class RoundsOfWeights(PureMechanism):
     epsilon: float = epsilon_param()
     rounds: int = param(
         10, 1, 64, label="Rounds", symbol="T", log=True, stops=(1, 2, 5, 10, 20, 50),
-        help="Each asks one query, with ε/T. More of them learn more of the data, each with more noise.",
+        help="Each round measures one query, with ε/T. More rounds learn more about the data, each with more noise.",
     )  # fmt: skip
 
     @override
@@ -142,8 +142,8 @@ class RoundsOfWeights(PureMechanism):
         return Bound(
             value=learnt + rows / n,
             kind=BoundKind.GUARANTEE,
-            statement=f"{rounds} round{'s' if rounds > 1 else ''} of questions leave an error of {rounded_up(learnt)} "
-            f"of n, and choosing each among {queries:,} costs at most {rows_up(rows)} rows, except with chance "
+            statement=f"{rounds} round{'s' if rounds > 1 else ''} leave an error of {rounded_up(learnt)} of n. "
+            f"Choosing each query among {queries:,} adds at most {rows_up(rows)} rows, with confidence 1 − "
             f"{beta:g}.",
             formula=r"\alpha\le\sqrt{\frac{\ln|X|}{2T}+\frac{J^2}{n^2}}+\frac{L+1}{n},\quad"
             r"L=\frac{4T}{\varepsilon}\ln\frac{2T|Q|}\beta,\quad 2T\cdot\Pr[|\mathrm{DLap}(2T/\varepsilon)|>J]\le\beta",
@@ -196,8 +196,8 @@ ENTRIES = (
         key="mwem",
         mechanism=RoundsOfWeights,
         title="MWEM",
-        story="Start from even rows, find the question they answer worst, and move them towards its noisy answer, a "
-        "few times. It pays for few questions, and knows little between them.",
+        story="Starts from uniform rows and finds the query they answer worst. It moves them towards the noisy "
+        "answer, for a few rounds. Good for few queries; little is learned about others.",
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells, LinearQueries),
         references=("Hardt, Ligett and McSherry (2012)", "Hardt and Rothblum (2010)"),

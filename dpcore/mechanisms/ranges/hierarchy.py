@@ -66,8 +66,9 @@ class Hierarchy(StrategyMechanism):
 
     branches: int = param(
         0, 0, MAX_BRANCHES, label="Branches of a node", symbol="b", stops=(0, 2, 4, 8, 16, 32, 64),
-        help="Few branches make many levels, each with little of ε; many make long sums on a level. 0 and 1: as many "
-        "as the authors' formula has best for ranges. At least 16 on more than 4,096 cells.",
+        help="Few branches give many levels, each with a small part of ε. Many branches give long sums on a "
+             "level. 0 and 1: the number from the authors' formula for ranges. At least 16 on more than 4,096 "
+             "cells.",
     )  # fmt: skip
 
     def used(self, problem: Problem) -> int:
@@ -97,8 +98,8 @@ ENTRIES = (
         key="hierarchy",
         mechanism=Hierarchy,
         title="Hierarchy (Hb)",
-        story="Count cells and the nodes of a tree above them, and fit. A common baseline for ranges: its error is the "
-        "same on all data, and known in advance.",
+        story="Counts cells and the nodes of a tree above them, then fits them. A common baseline for ranges: "
+        "its error is the same on all data and known in advance.",
         domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals),
         references=("Qardaji, Yang and Li (2013)", "Hay, Rastogi, Miklau and Suciu (2010)"),

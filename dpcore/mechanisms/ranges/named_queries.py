@@ -85,9 +85,10 @@ class NamedQueries(PureMechanism):
 
     epsilon: float = epsilon_param()
     named: int = param(
-        MAX_NAMED, 1, MAX_NAMED, label="Queries named beforehand", symbol="k", log=True,
+        MAX_NAMED, 1, MAX_NAMED, label="Queries fixed in advance", symbol="k", log=True,
         stops=tuple(4**power for power in range(9)),
-        help="Each has noise k/ε. The queries between the named ones are guesses. Never more than there are cells.",
+        help="Each query has noise of scale k/ε. Queries between these are interpolated. There are at most as "
+            "many as cells.",
     )  # fmt: skip
 
     def ends(self, problem: Problem) -> Integers:
@@ -105,15 +106,15 @@ class NamedQueries(PureMechanism):
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
-            statement=f"Each of {k:,} named queries has noise of scale {k / self.epsilon:,.4g} rows. No "
-            f"{problem.queries.one} has an error above {rows:,} rows, except with chance {beta:g}.",
+            statement=f"Each of {k:,} fixed queries has noise of scale {k / self.epsilon:,.4g} rows. No "
+            f"{problem.queries.one} has an error above {rows:,} rows, with confidence 1 − {beta:g}.",
             formula=rf"\alpha\le\frac{{{'2' if ends == 2 else ''}J}}{{n}},\quad k\cdot\Pr[|Z|>J]\le\beta,"
             r"\quad Z\sim\mathrm{DLap}(k/\varepsilon)",
-            reference="exact tails, union bound over the named queries",
+            reference="exact tails, union bound over the fixed queries",
             beta=beta,
             assumptions=(
                 Assumption(
-                    text=f"every one of {cells:,} cells ends a named query, so that none is guessed", met=k == cells
+                    text=f"every one of {cells:,} cells is the end of a query, so none is interpolated", met=k == cells
                 ),
             ),
             rows_needed=math.floor(rows) + 1,
@@ -134,9 +135,9 @@ ENTRIES = (
     Entry(
         key="named-queries",
         mechanism=NamedQueries,
-        title="Laplace for k named queries",
-        story="Name your questions first; each gets noise that grows with how many there are. What all else is held "
-        "against.",
+        title="Laplace noise for k fixed queries",
+        story="You fix the queries in advance; the noise of each grows with their number. This is the baseline "
+        "for all other mechanisms.",
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Dwork, McSherry, Nissim and Smith (2006)", "Blum, Ligett and Roth (2013), section 1"),

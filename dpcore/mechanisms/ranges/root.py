@@ -220,8 +220,8 @@ class EqualisedRoot(GaussianMechanism):
     delta: float = delta_param()
     steps: int = param(
         1024, 1, 4096, label="Steps of a weight", symbol="S", log=True, stops=(1, 64, 1024, 4096),
-        help="Weights are whole numbers of steps, so that the noise is whole too. More steps follow the weights "
-        "more closely.",
+        help="Weights are integer multiples of a step, so that the noise is integer, too. More steps "
+             "approximate the weights better.",
     )  # fmt: skip
 
     def is_tree(self, problem: Problem) -> bool:
@@ -265,8 +265,8 @@ class EqualisedRoot(GaussianMechanism):
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
-            statement=f"Every {problem.queries.one} gathers noise of σ = {rounded_up(math.sqrt(square) * sigma)} rows "
-            f"at most, and no answer has an error above {rows_up(rows)} rows, except with chance {beta:g}.",
+            statement=f"Every {problem.queries.one} has noise of σ = {rounded_up(math.sqrt(square) * sigma)} rows at "
+            f"most. No answer has an error above {rows_up(rows)} rows, with confidence 1 − {beta:g}.",
             formula=r"\alpha\le\frac{\sigma}{nS}\sqrt{2v\ln\frac{2|Q|}\beta},\quad v=\max_w w^\top Mw",
             reference="least squares; sub-Gaussian tails, union bound over the class",
             beta=beta,
@@ -308,8 +308,9 @@ ENTRIES = (
         key="root",
         mechanism=EqualisedRoot,
         title="Equalised root",
-        story="Gaussian noise on sums made for all ranges at once, within 5% of a lower bound for such noise where "
-        "rows are added or removed; δ is above 0. Above 4,096 cells a tree’s sums, a quarter worse.",
+        story="Gaussian noise on sums chosen for all ranges at once. If rows are added or removed, within 5% of "
+        "a lower bound for such noise. δ is above 0. Above 4,096 cells it uses the sums of a tree, with a "
+        "25% larger error.",
         domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals),
         references=("Li and Miklau (2013)", "Canonne, Kamath and Steinke (2020)"),

@@ -147,12 +147,12 @@ class TreeWindows(PureMechanism):
     epsilon: float = epsilon_param()
     share: float = param(
         0.2, 0.05, 0.95, label="Share for the tree", symbol="s",
-        help="The part of ε that finds where the rows are. The rest measures them.",
+        help="The part of ε that finds where the rows are. The rest measures counts there.",
     )  # fmt: skip
     steps: int = param(
         4096, 2, 65536, label="Steps of a weight", symbol="S", log=True, stops=(2, 65536),
-        help="Weights are whole numbers of steps, so that the noise is whole too. More steps follow the weights "
-        "more closely.",
+        help="Weights are integer multiples of a step, so that the noise is integer, too. More steps "
+             "approximate the weights better.",
     )  # fmt: skip
 
     def halving_scale(self, problem: Problem) -> float:
@@ -185,8 +185,8 @@ class TreeWindows(PureMechanism):
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
-            statement=f"At most {rows_up(hidden)} rows are hidden in stretches where {problem.queries.one} ends, and "
-            f"noise adds at most {rows_up(gathered)}, except with chance {beta:g}.",
+            statement=f"At most {rows_up(hidden)} rows are hidden in the stretches in which {problem.queries.one} "
+            f"ends, and noise adds at most {rows_up(gathered)}, with confidence 1 − {beta:g}.",
             formula=rf"\alpha\le\frac{{{'2' if ends == 2 else ''}((D-1)\delta+J)+N}}{{n}},\quad"
             r"(|X|-1)\Pr[Z>J]\le\frac\beta2,\quad Z\sim\mathrm{DLap}(\lambda)",
             reference="exact tails over all tests of the tree; Chernoff's bound for the windows",
@@ -237,8 +237,8 @@ ENTRIES = (
         key="tree-windows",
         mechanism=TreeWindows,
         title="Private tree, then windows",
-        story="Spend a little to find where the rows are, and measure only there. Usually better than windows where "
-        "there are few rows for the cells, and worse where many rows fill the line.",
+        story="Uses a small part of ε to find where the rows are, and measures only there. Usually better than "
+        "windows if there are few rows per cell, and worse if many rows fill the line.",
         domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals),
         references=(

@@ -180,9 +180,9 @@ class StrategyMechanism(PureMechanism):
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
-            statement=f"The worst {problem.queries.one if ends == 1 else 'end of a range'} gathers the noise of "
-            f"{worst[0]:,.4g} cells, of scale {scale / plan.steps:,.4g} rows, and no answer has an error above "
-            f"{rows_up(rows)} rows, except with chance {beta:g}.",
+            statement=f"The worst {problem.queries.one if ends == 1 else 'end of a range'} has the noise of "
+            f"{worst[0]:,.4g} cells, of scale {scale / plan.steps:,.4g} rows. No answer has an error above "
+            f"{rows_up(rows)} rows, with confidence 1 − {beta:g}.",
             formula=rf"\alpha\le\frac{{{'' if ends == 1 else '2'}c}}{{n}}"
             r"\min_{\lambda>0}\frac{(v/c^2)\ln\mathbb{E}e^{\lambda Z}+\ln\frac{2|Q|}\beta}"
             r"{\lambda},\quad v=\max_w w^\top Mw,\quad Z\sim\mathrm{DLap}(\Delta/\varepsilon)",
@@ -220,8 +220,8 @@ class Windows(StrategyMechanism):
 
     steps: int = param(
         4096, 2, 65536, label="Steps of a weight", symbol="S", log=True, stops=(2, 65536),
-        help="Weights are whole numbers of steps, so that the noise is whole too. More steps follow the weights "
-        "more closely.",
+        help="Weights are integer multiples of a step, so that the noise is integer, too. More steps "
+             "approximate the weights better.",
     )  # fmt: skip
 
     @override
@@ -298,8 +298,8 @@ ENTRIES = (
         key="windows",
         mechanism=Windows,
         title="Overlapping windows",
-        story="Measure cells and overlapping stretches, weighted for all questions at once, and fit. The error is the "
-        "same on all data, and known in advance.",
+        story="Measures cells and overlapping windows, weighted for all queries at once, then fits them. The "
+        "error is the same on all data and known in advance.",
         domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals),
         references=(

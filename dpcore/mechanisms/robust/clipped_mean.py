@@ -41,12 +41,12 @@ from dpcore.randomness import NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_quantile
 
 EMPTY_CELLS = (
-    "A clipped mean divides by n, and here cells may be empty: how many rows have a number is private. Ask for the "
-    "mean with its number of rows."
+    "A clipped mean divides by n. Here cells may be empty, so the number of rows with a value is private. "
+    "Use “Mean with its number of rows”."
 )
 NO_PUBLIC_N = (
-    "A clipped mean divides by a public n, and where rows come and go nothing confirms it. Ask for the mean with its "
-    "number of rows."
+    "A clipped mean divides by a public n. If rows are added or removed, n is not confirmed. Use “Mean "
+    "with its number of rows”."
 )
 
 
@@ -75,7 +75,7 @@ class ClippedMean(PureMechanism):
             value=cells / furthest,
             unit=ErrorUnit.RANGE,
             kind=BoundKind.GUARANTEE,
-            statement=f"With chance at least {1 - beta:g}, noise and rounding move the mean by at most "
+            statement=f"With confidence {1 - beta:g}, noise and rounding change the mean by at most "
             f"{rounded_up(cells)} of {problem.domain.ordered:,} cells.",
             formula=r"|\hat\mu-\mu|\le\frac Jn+\frac12,\quad\Pr[|Z|>J]\le\beta,"
             r"\quad Z\sim\mathrm{DLap}\Bigl(\frac{|X|-1}{\varepsilon}\Bigr)",
@@ -83,8 +83,8 @@ class ClippedMean(PureMechanism):
             beta=beta,
             assumptions=problem.unchecked_n,
             rows_needed=max(1, 2 * noise // furthest + 1),
-            note="Of the mean after cutting off at the bounds; a fraction of the range, which is the error of the "
-            "average threshold question.",
+            note="The error is that of the clipped mean, as a share of the range. It equals the error of the "
+            "average threshold query.",
         )
 
     @override
@@ -114,7 +114,8 @@ ENTRIES = (
         key="clipped_mean",
         mechanism=ClippedMean,
         title="Clipped mean",
-        story="Cut numbers off at the declared bounds, add them up, add noise as wide as the bounds are apart.",
+        story="Clips numbers to the declared bounds, adds them up, and adds noise scaled to the distance of the "
+        "bounds.",
         domains=(DomainType.NUMBER,),
         queries=(Thresholds,),
         references=("Dwork, McSherry, Nissim and Smith (2006)",),

@@ -162,10 +162,10 @@ class CountedMean(PureMechanism):
         left = all_rows - 2 * noise
         value = noise / left if left > 0 else math.inf
         statement = (
-            f"With chance at least {1 - beta:g}, noise moves the mean by at most {rounded_up(value)} of the distance "
-            f"of the bounds where {problem.n:,} rows have a number."
+            f"If {problem.n:,} rows have a number, noise changes the mean by at most {rounded_up(value)} "
+            f"of the range, with confidence {1 - beta:g}."
             if value < 1
-            else f"Where {problem.n:,} rows have a number, no error is guaranteed: noise may hide their number."
+            else f"Even if {problem.n:,} rows have a number, no error is guaranteed: noise may hide their number."
         )
         return Bound(
             value=value,
@@ -178,10 +178,11 @@ class CountedMean(PureMechanism):
             beta=beta,
             assumptions=(
                 *problem.unchecked_n,
-                Assumption(text="every row has a number; how many have none is private", met=not line.missing),
+                Assumption(text="every row has a number (the number of empty cells is private)", met=not line.missing),
             ),
             rows_needed=3 * noise // weight(line) + 1,
-            note="Of the mean after cutting off at the bounds and rounding to cells; a fraction of the range.",
+            note="The error is a share of the range. It is that of the mean after clipping to the bounds and "
+            "rounding to cells.",
         )
 
     @override
@@ -202,7 +203,8 @@ ENTRIES = (
         key="counted-mean",
         mechanism=CountedMean,
         title="Mean with its number of rows",
-        story="The mean of the rows that have a number, and how many they are, in one draw. Empty cells do not count.",
+        story="The mean of the rows that have a number, and the number of these rows, in one release. Empty "
+        "cells do not count.",
         domains=(DomainType.NUMBER,),
         queries=(Thresholds,),
         references=("Dwork, McSherry, Nissim and Smith (2006)", "Fitzsimons et al. (2024)"),

@@ -70,7 +70,7 @@ class ExponentialMedian(PureMechanism):
         label="Quantile",
         symbol="q",
         stops=(0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95),
-        help="0.5 is the median: at least half of the rows lie at or below it, and the answer is near it.",
+        help="0.5 is the median: at least half of the rows lie at or below it. The answer is close to it.",
     )
 
     @property
@@ -95,13 +95,14 @@ class ExponentialMedian(PureMechanism):
             value=rows / problem.n,
             unit=ErrorUnit.RANKS,
             kind=BoundKind.GUARANTEE,
-            statement=f"With chance at least {1 - beta:g}, at most {rows:,} rows lie between the answer and the "
-            f"quantile ({cells:,} cells).",
+            statement=f"With confidence {1 - beta:g}, at most {rows:,} rows lie between the answer and the quantile "
+            f"({cells:,} cells).",
             formula=r"\mathrm{rows}\le\Bigl\lfloor\frac{2\Delta}{\varepsilon}\ln\frac{|X|}{\beta}\Bigr\rfloor+1",
             reference="McSherry and Talwar (2007), Lemma 7",
             beta=beta,
             rows_needed=rows + 1,
-            note="Few rows between does not mean near: across an empty stretch they can be far apart in value.",
+            note="Few rows between two values does not mean that the values are close: an empty stretch may lie "
+            "between them.",
         )
 
     @override
@@ -123,7 +124,8 @@ ENTRIES = (
         key="exponential_median",
         mechanism=ExponentialMedian,
         title="Exponential median",
-        story="A value, likelier the more nearly as many rows lie below it as above. It never refuses.",
+        story="Samples a value; the more equal the rows below and above it, the more likely the value. It never "
+        "refuses.",
         domains=(DomainType.NUMBER,),
         queries=(Thresholds,),
         references=("McSherry and Talwar (2007)", "Smith (2011)"),

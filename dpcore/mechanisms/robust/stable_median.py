@@ -159,9 +159,10 @@ class StableMedian(Mechanism):
 
     rule: str = param(
         "optimal",
-        label="When to answer",
+        label="Rule for answering",
         choices=("optimal", "threshold"),
-        help="Optimal refuses as rarely as possible without wrong answers; threshold is the notes' noisy comparison.",
+        help="“Optimal” refuses as rarely as possible without wrong answers. “Threshold” is the noisy "
+        "comparison of the lecture notes.",
     )
 
     def chance(self, stable_rows: Integers | int) -> Floats:
@@ -214,20 +215,20 @@ class StableMedian(Mechanism):
             value=0.0,
             unit=ErrorUnit.EXACT,
             kind=BoundKind.GUARANTEE,
-            statement=f"An answer is the exact quantile. It is given with chance at least {1 - beta:g} if at least "
-            f"{needed:,} rows must {'change' if replaced else 'come or go'} before the quantile does.",
+            statement=f"An answer is the exact quantile. It is given with probability at least {1 - beta:g} if at "
+            f"least {needed:,} rows must {'change' if replaced else 'come or go'} before the quantile does.",
             formula=FORMULAS[self.rule],
             reference="Notes on stability-based mechanisms, section 1",
             beta=beta,
             assumptions=(
                 Assumption(
-                    text=f"{'at least' if replaced else 'a public n of at least'} {rows:,} rows, or no data away from "
-                    "the ends of the range are so stable",
+                    text=f"{'at least' if replaced else 'a public n of at least'} {rows:,} rows; with fewer, no "
+                    "data inside the range are stable enough",
                     met=problem.n >= rows,
                 ),
             ),
             rows_needed=rows,
-            note="A refusal is not counted as an error: its chance is the price, and it depends on the data.",
+            note="No answer does not count as an error. Its probability depends on the data.",
         )
 
     @override
@@ -259,8 +260,8 @@ ENTRIES = (
         key="stable_median",
         mechanism=StableMedian,
         title="Stable median",
-        story="The exact median or another quantile, or no answer: the more rows it takes to change it, the likelier "
-        "the answer.",
+        story="The exact median or another quantile, or no answer. The more rows must change before it does, the "
+        "more likely the answer.",
         domains=(DomainType.NUMBER,),
         queries=(Thresholds,),
         references=(

@@ -55,14 +55,15 @@ from dpcore.queries.ranges import Thresholds
 from dpcore.randomness import NoisyCounts, Sampler
 
 WHY_NOT = (
-    "Only the chance that two people differ by more than the noise allows for is bounded by a number. What the change "
-    "of the noise's own scale gives away is proved to vanish for large n, without a number: previews only."
+    "Only the probability that two people differ by more than the noise covers has a numerical bound. What "
+    "the change of the noise scale reveals is proved to vanish for large n, without a number. So this "
+    "mechanism has previews only."
 )
 
 
 EMPTY_CELLS = (
-    "The mean without bounds divides by n, and here cells may be empty: how many rows have a number is private. It is "
-    "for columns in which every row has a number."
+    "The mean without bounds divides by n. Here cells may be empty, so the number of rows with a value is "
+    "private. Use a column in which every row has a number."
 )
 
 
@@ -107,11 +108,11 @@ class UnboundedMean(Mechanism):
         0.1,
         0.001,
         0.5,
-        label="Failing share",
+        label="Share of data sets without guarantee",
         symbol="γ₂",
         log=True,
         stops=(0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
-        help="The explicit part only: the chance that two people differ by more than the noise allows for.",
+        help="Only the explicit part: the probability that two people differ by more than the noise covers.",
     )
 
     @override
@@ -122,7 +123,9 @@ class UnboundedMean(Mechanism):
             ParameterError: under ADD_REMOVE_ONE, or with too few rows for gamma.
         """
         if problem.neighbours is not Neighbours.REPLACE_ONE:
-            raise ParameterError("The mean without bounds is studied here only for replacing one of n rows, n public.")
+            raise ParameterError(
+                "The mean without bounds is available only for replacing one of n rows, with n public."
+            )
         max_exceptions(n=problem.n, gamma=self.gamma)
         return Guarantee(
             epsilon=self.epsilon, gamma=self.gamma, neighbours=problem.neighbours, releasable=False, why_not=WHY_NOT
@@ -142,12 +145,12 @@ class UnboundedMean(Mechanism):
             value=math.inf,
             unit=ErrorUnit.RANGE,
             kind=BoundKind.ORDER_ONLY,
-            statement=f"With chance at least {1 - beta:g} the mean moves by at most {rounded_up(rows / problem.n)} of "
-            "the difference d between rows, and by the rounding to a cell.",
+            statement=f"With confidence {1 - beta:g}, the mean changes by at most {rounded_up(rows / problem.n)} of "
+            "the difference d between rows, plus rounding to a cell.",
             formula=r"|\hat\mu-\mu|\le\frac dn\Bigl(1+\frac2\varepsilon\ln\frac1\beta\Bigr)",
             reference="Laplace tail; Hall, Rinaldo and Wasserman (2013), section 6",
             beta=beta,
-            assumptions=(Assumption(text="rows are independent draws from one population", met=False),),
+            assumptions=(Assumption(text="rows are independent samples from one population", met=False),),
         )
 
     @override
@@ -182,7 +185,8 @@ ENTRIES = (
         key="unbounded_mean",
         mechanism=UnboundedMean,
         title="Mean without bounds (preview only)",
-        story="Noise as wide as people here differ, not as wide as the bounds are apart. Never for release.",
+        story="Noise scaled to the differences between people here, not to the distance of the bounds. Never for "
+        "release.",
         domains=(DomainType.NUMBER,),
         queries=(Thresholds,),
         references=("Hall, Rinaldo and Wasserman (2013), section 6",),

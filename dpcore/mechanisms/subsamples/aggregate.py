@@ -102,17 +102,19 @@ class SubsampleAggregate(Mechanism):
     delta: float = delta_param()
     rows: int = param(
         25, 1, 100_000, label="Rows of a subsample", symbol="m", log=True, stops=(5, 10, 25, 50, 100, 250, 1000),
-        help="In more rows a subsample is surer of its answer; fewer rows let more subsamples escape any one person.",
+        help="With more rows, a subsample is more often right. With fewer rows, more subsamples do not contain "
+            "a given person.",
     )  # fmt: skip
     subsamples: int = param(
         4096, 1, 1 << 20, label="Subsamples", symbol="k", log=True, stops=tuple(4**power for power in range(3, 11)),
-        help="More subsamples need less agreement, with less and less gain. The paper's account sets its own number.",
+        help="More subsamples need less agreement, with smaller and smaller gains. The paper's accounting sets "
+            "its own number.",
     )  # fmt: skip
     accounting: str = param(
         "calibrated",
         label="Accounting",
         choices=("calibrated", "paper"),
-        help="Calibrated meets your δ with the least agreement; the paper's parameters have the δ they have.",
+        help="“Calibrated” meets your δ with the smallest agreement. The paper's parameters have a δ of their own.",
     )
 
     @abstractmethod
@@ -127,8 +129,8 @@ class SubsampleAggregate(Mechanism):
         """
         if problem.neighbours is not Neighbours.REPLACE_ONE:
             raise ParameterError(
-                "Subsample and aggregate is proved here only for replacing one of n rows: how often a row is drawn "
-                "depends on the number of rows, which must be public."
+                "Subsample and aggregate is available only for replacing one of n rows. How often a row is "
+                "sampled depends on n, so n must be public."
             )
         if self.accounting == "paper":
             return paper_plan(epsilon=self.epsilon, n=problem.n, rows=self.rows)
@@ -147,7 +149,7 @@ class SubsampleAggregate(Mechanism):
             delta=delta,
             neighbours=problem.neighbours,
             releasable=within,
-            why_not="" if within else "The paper's parameters give a larger delta than the one asked for.",
+            why_not="" if within else "The paper's parameters have a larger δ than the one you set.",
         )
 
     @override
@@ -156,12 +158,14 @@ class SubsampleAggregate(Mechanism):
         plan = self.plan(problem)
         needed = agreement_needed(plan, epsilon=self.epsilon, beta=beta)
         statement = (
-            f"The answer of the whole data is given with chance at least {1 - beta:g} if a subsample gives it with "
-            f"chance at least {rounded_up(needed)} ({plan.subsamples:,} subsamples, threshold {plan.threshold:,} "
-            f"votes)."
+            f"The answer of the whole data is given with probability at least {1 - beta:g} under one "
+            f"condition. A subsample must give it with probability at least {rounded_up(needed)} "
+            f"({plan.subsamples:,} subsamples, threshold {plan.threshold:,} votes)."
         )
         if not math.isfinite(needed):
-            statement = "No data get an answer with that chance: take more or smaller subsamples, or a larger epsilon."
+            statement = (
+                "No data give an answer with that probability. Choose more or smaller subsamples, or a larger ε."
+            )
         return Bound(
             value=0.0,
             unit=ErrorUnit.EXACT,
@@ -173,10 +177,11 @@ class SubsampleAggregate(Mechanism):
             beta=beta,
             assumptions=(
                 Assumption(
-                    text="enough agreement between subsamples: a property of the data, not known in advance", met=False
+                    text="enough agreement between subsamples (a property of the data, not known in advance)", met=False
                 ),
             ),
-            note="Otherwise it mostly refuses; it can also give another answer than the whole data do.",
+            note="Otherwise it mostly gives no answer. It can also give an answer that differs from that of the "
+            "whole data.",
         )
 
     @override
@@ -263,7 +268,7 @@ ENTRIES = (
         key="subsample_commonest",
         mechanism=CommonestCategory,
         title="Most common category, by subsamples",
-        story="Ask many small random parts of the data which category is most common; answer if they agree.",
+        story="Computes the most common category of many small random subsamples, and answers if they agree.",
         domains=(DomainType.LABELS,),
         queries=(Cells,),
         references=REFERENCES,
@@ -273,7 +278,7 @@ ENTRIES = (
         key="subsample_median",
         mechanism=MedianBucket,
         title="Bucket of the median, by subsamples",
-        story="Ask many small random parts of the data where their median lies; answer if they agree.",
+        story="Computes the median's bucket in many small random subsamples, and answers if they agree.",
         domains=(DomainType.NUMBER,),
         queries=(Thresholds,),
         references=REFERENCES,

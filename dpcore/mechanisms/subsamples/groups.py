@@ -86,7 +86,7 @@ ENTRIES = (
         key="subsample_larger",
         mechanism=LargerGroup,
         title="Larger of two groups, by subsamples",
-        story="Ask many small random parts of the data which of two groups is larger; answer if they agree.",
+        story="Computes which of two groups is larger in many small random subsamples, and answers if they agree.",
         domains=(DomainType.LABELS,),
         queries=(Cells,),
         references=REFERENCES,
@@ -96,8 +96,8 @@ ENTRIES = (
         key="subsample-groups",
         mechanism=LargerMedian,
         title="Larger median of two groups, by subsamples",
-        story="Ask many small random parts of the data which of two groups has the larger median; answer if they "
-        "agree.",
+        story="Computes which of two groups has the larger median in many small random subsamples, and answers "
+        "if they agree.",
         domains=(DomainType.GROUPS,),
         queries=(Cells,),
         references=REFERENCES,

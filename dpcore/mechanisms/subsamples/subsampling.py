@@ -138,11 +138,11 @@ def paper_plan(*, epsilon: float, n: int, rows: int) -> SubsamplingPlan:
     """
     subsamples = math.ceil(epsilon * (n / rows) ** 3)
     if subsamples > MAX_SUBSAMPLES:
-        raise ParameterError(f"The paper's parameters ask for {subsamples:,} subsamples: take larger ones.")
+        raise ParameterError(f"The paper's parameters need {subsamples:,} subsamples: choose larger subsamples.")
     cap, threshold = 2 * subsamples * rows / n, 5 * subsamples // 8 + 1
     delta = subsample_delta(epsilon=epsilon, cap=cap, threshold=threshold, subsamples=subsamples, n=n, rows=rows)
     if not delta < 1:
-        raise ParameterError("The paper's parameters promise nothing for so few rows: take smaller subsamples.")
+        raise ParameterError("The paper's parameters guarantee nothing for so few rows: choose smaller subsamples.")
     return SubsamplingPlan(subsamples=subsamples, cap=cap, threshold=threshold, delta=delta)
 
 

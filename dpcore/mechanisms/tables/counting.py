@@ -21,7 +21,7 @@ from dpcore.queries.marginals import Set
 
 BLOCK = 1 << 15
 """Rows coded at once."""
-SMALLER = "take tables of fewer columns, or fewer or coarser columns"
+SMALLER = "choose tables of fewer columns, or coarser columns"
 """Advice in messages about memory."""
 WORDS = 1 << 10
 """Words of 64 rows each counted at once."""

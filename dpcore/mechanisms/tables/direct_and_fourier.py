@@ -86,7 +86,7 @@ class _Classic(GaussianMechanism):
         "gaussian",
         label="Noise",
         choices=NOISES,
-        help="Laplace noise needs no δ, and is wider where one row is in many numbers.",
+        help="Laplace noise needs no δ, and is larger if one row is in many numbers.",
     )
 
     @override
@@ -108,9 +108,8 @@ class _Classic(GaussianMechanism):
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
-            statement=f"No cell of {marginals_of(problem).count:,} has an error above {rows_up(rows)} rows, except "
-            f"with chance "
-            f"{beta:g}, before anything is fitted.",
+            statement=f"Before fitting, none of {marginals_of(problem).count:,} cells has an error above "
+            f"{rows_up(rows)} rows, with confidence 1 − {beta:g}.",
             formula=formula,
             reference="union bound",
             beta=beta,
@@ -241,15 +240,16 @@ ENTRIES = (
         key="direct-tables",
         mechanism=DirectTables,
         title="Direct tables",
-        story="Add noise to every cell of every table on its own: simple, and wide where there are many tables.",
+        story="Adds noise to every cell of every table separately. Simple, but the noise is large if there are "
+        "many tables.",
         **_SHARED,
     ),
     Entry(
         key="fourier-tables",
         mechanism=FourierTables,
         title="Fourier tables",
-        story="For yes/no attributes: add noise to one number for each set of attributes and put tables together from "
-        "those.",
+        story="For yes/no attributes: adds noise to one number per set of attributes, and computes all tables "
+        "from these numbers.",
         **_SHARED,
     ),
 )

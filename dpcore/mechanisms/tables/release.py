@@ -247,7 +247,7 @@ class DirectRelease(TablesRelease):
     def tables(self, *, trial: int = 0, fit: str = "simplex") -> Tables:
         _check(fit)
         if fit == "consistent":
-            raise ParameterError("Tables with noise of their own each are not made to agree; use the residual planner.")
+            raise ParameterError("Tables with separate noise do not agree with each other. Use the residual planner.")
         tables = {table: self._shaped(self.values[trial, where], table) for table, where in self._slices().items()}
         if fit == "unbiased":
             return tables

@@ -77,8 +77,8 @@ class ResidualPlanner(GaussianMechanism):
         label="Weight of small tables",
         log=True,
         stops=(1, 2, 3, 4, 8, 16),
-        help="1 is the formula's noise, best before post-processing. More gives tables of few attributes less noise: "
-        "large tables are predicted from them.",
+        help="1 is the formula's noise, best before post-processing. A larger weight gives tables of few "
+        "attributes less noise; large tables are predicted from them.",
     )
 
     def plan(self, problem: Problem) -> ResidualPlan:
@@ -172,8 +172,8 @@ def worst_cell(problem: Problem, plan: ResidualPlan, *, beta: float) -> Bound:
     return Bound(
         value=rows / problem.n,
         kind=BoundKind.GUARANTEE,
-        statement=f"Noise of at most σ = {rounded_up(sigma)} rows in each of {queries.count:,} cells moves the worst "
-        f"cell by at most {rows_up(rows)} rows, except with chance {beta:g}, before anything is fitted.",
+        statement=f"Before fitting, each of {queries.count:,} cells has noise of σ = {rounded_up(sigma)} rows at "
+        f"most. The worst cell has an error of at most {rows_up(rows)} rows, with confidence 1 − {beta:g}.",
         formula=GAUSSIAN_CELLS,
         reference="union bound, sub-Gaussian noise",
         beta=beta,
@@ -186,8 +186,8 @@ ENTRIES = (
         key="residual-planner",
         mechanism=ResidualPlanner,
         title="Residual planner",
-        story="Count what each set of attributes adds to smaller sets, give every part the noise it deserves, and fit "
-        "tables that agree.",
+        story="Measures what each set of attributes adds to smaller sets, optimises the noise of every part, and "
+        "fits tables that agree.",
         domains=(DomainType.TABLE,),
         queries=(Marginals,),
         references=("Xiao, He, Zhang and Kifer (2023)", "Canonne, Kamath and Steinke (2020)"),

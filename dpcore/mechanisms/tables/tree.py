@@ -42,14 +42,13 @@ def answers_only(*, attributes: int, ways: int) -> str:
         return "These rows follow the released table of all attributes."
     if ways == 1:
         return (
-            "There is no synthetic table here, answers only: tables of one attribute do not say how attributes go "
-            "together."
+            "No synthetic rows are made here: tables of one attribute do not show how attributes depend on each other."
         )
     tree = attributes - ways + 1
     return (
-        f"These rows follow {tree:,} of the {math.comb(attributes, ways):,} released tables, a tree; all others come "
-        "through these. Rows with exactly all released tables there may be none: with their noise they need fit no "
-        "data set."
+        f"These rows follow {tree:,} of the {math.comb(attributes, ways):,} released tables, which form a "
+        "tree. All others follow from these. Often no rows have exactly all released tables, because of "
+        "their noise."
     )
 
 

@@ -173,13 +173,13 @@ class WholeTable(ResidualPlanner):
         label="Weight of single columns",
         log=True,
         stops=(1 / 16, 1 / 4, 1, 4, 16),
-        help="1 is a rule of public numbers: the more noise, the larger the share of ε for single columns, from "
-        "which pairs are predicted.",
+        help="1 is a rule that uses public numbers only. The larger the noise, the larger the share of ε for "
+        "single columns. Pairs are predicted from single columns.",
     )
     rule: bool = param(
         True,
-        label="Fewer columns where noise is large",
-        help="A rule of public numbers alone: tables of fewer columns where larger ones would be mostly noise.",
+        label="Smaller tables if the noise is large",
+        help="A rule that uses public numbers only: smaller tables where the larger ones would be mostly noise.",
     )
 
     @override
@@ -228,8 +228,8 @@ class WholeTable(ResidualPlanner):
         return Bound(
             value=math.inf,
             kind=BoundKind.ORDER_ONLY,
-            statement=f"At this ε and n only tables of {plan.cliques.ways} are measured: of tables of {ways} columns "
-            "nothing is guaranteed.",
+            statement=f"At this ε and n only tables of {plan.cliques.ways} are measured. For tables of {ways} "
+            "columns no error is guaranteed.",
             reference="none",
             unit=ErrorUnit.TABLES,
             beta=beta,
@@ -313,8 +313,8 @@ ENTRIES = (
         key="whole-table",
         mechanism=WholeTable,
         title="Whole table",
-        story="Release tables of a few columns at a time with the noise each deserves, then make synthetic rows "
-        "and move them towards all of these tables.",
+        story="Measures tables of a few columns with optimised noise, then makes synthetic rows and moves them "
+        "towards all these tables.",
         domains=(DomainType.TABLE,),
         queries=(Marginals,),
         references=("Xiao, He, Zhang and Kifer (2023)", "Zhang et al. (2021), PrivSyn"),

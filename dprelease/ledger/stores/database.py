@@ -33,9 +33,9 @@ from dprelease.ledger.stores.schema_shape import expected_shape, shape_of
 
 NAMES = re.compile(r"[a-z][a-z0-9_]{0,19}")
 """Pattern of a ledger's name in its database."""
-UNFAMILIAR = "The ledger has another schema than this program knows. Use the program that wrote it."
-OTHER_KEY = "The key beside the ledger is another one than its database knows. Restore a copy of it."
-OTHER_DATABASE = "The ledger's database is another one than its folder knows, or was emptied. Name the right one."
+UNFAMILIAR = "The ledger has an unknown schema. Use the program that wrote it."
+OTHER_KEY = "The key of the ledger does not match its database. Restore a copy of the right key."
+OTHER_DATABASE = "The ledger's database is not the one that its folder names, or it was emptied. Set the right address."
 SETTLING = 30.0
 """Seconds to query a database for the outcome of a commit."""
 AGAIN = 0.2
@@ -47,7 +47,7 @@ class Database(Store):
 
     def __init__(self, address: str, *, folder: Path, name: str) -> None:
         if not NAMES.fullmatch(name):
-            raise LedgerError("A ledger's name in its database has small letters, digits and underscores, at most 20.")
+            raise LedgerError("A ledger's database name may have small letters, digits and underscores, at most 20.")
         self.address, self.folder, self.name = address, folder, name
 
     @override

@@ -16,7 +16,7 @@ USUAL = "dpscope"
 NOTED = re.compile(f"([a-z][a-z0-9_]{{0,19}})( {NAME})?")
 """Pattern of a note: the ledger's name in the database, and the database's id."""
 NOTE_FILE = f"{NOTE}dpscope"
-TWO_NOTES = f"In the ledger's folder only its note, {NOTE_FILE}, may have a name that begins with {NOTE}."
+TWO_NOTES = f"In the ledger's folder, only its note {NOTE_FILE} may have a name that begins with {NOTE}."
 STRANGE_NOTE = f"The note {NOTE_FILE} in the ledger's folder is damaged. Restore a copy of it."
 
 

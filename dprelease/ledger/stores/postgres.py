@@ -19,8 +19,8 @@ from dprelease.ledger.records import (
     LedgerError,
 )
 
-NO_DRIVER = "This server has no driver for Postgres: its administrator can install the extra “engines”."
-POOLED = "Between this server and the ledger's database stands a pooler: name the database's own address."
+NO_DRIVER = "This server has no driver for Postgres. Its administrator can install the extra “engines”."
+POOLED = "There is a connection pooler between this server and the ledger's database. Use the database's own address."
 SECONDS_TO_CONNECT = 5
 KEEPALIVE = {
     "keepalives": 1,

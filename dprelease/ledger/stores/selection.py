@@ -14,8 +14,8 @@ from dprelease.ledger.stores.protocols import Store
 
 ADDRESS = "DPSCOPE_LEDGER_DATABASE"
 """Environment variable with the libpq connection string of a Postgres database."""
-NOT_NAMED = f"This ledger is in a database: the server's administrator names it in the variable {ADDRESS}."
-OF_FILES = f"This folder holds a ledger of files: the variable {ADDRESS} needs a folder of its own."
+NOT_NAMED = f"This ledger is in a database. The server's administrator must set its address in the variable {ADDRESS}."
+OF_FILES = f"This folder contains a ledger in files. A ledger in a database ({ADDRESS}) needs its own folder."
 
 
 def store_of(folder: Path) -> Store:

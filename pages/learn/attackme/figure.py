@@ -31,7 +31,7 @@ def bits(*, truth: Booleans, attack: BitsAttack) -> Picture:
         return Dots(role=role, name=name, x=people[picture], y=estimates[picture], hover=hover)
 
     picture = lesson_picture(
-        title="What the attacker says of you",
+        title="The attacker's guesses about you",
         x=Axis(title="person", low=0.4, high=len(truth) + WORDS, ticks=ticks, form="d"),
         y=Axis(title="estimated answer (1 is yes)", form="~g", ticks=(0, 0.5, 1) if np.ptp(estimates) < 4 else ()),
         marks=[
@@ -54,19 +54,20 @@ def over_epsilon(*, shares: Floats, epsilon: float | None, guess: float) -> Pict
     return lesson_picture(
         title="How much noise stops it",
         x=Axis(
-            title="← private · privacy loss ε · accurate →",
+            title="← more private · ε · more accurate →",
             log=True, low=losses[0] * 0.8, high=losses[-1] * 1.25, ticks=(0.1, 1, 10, 100, 1000),
         ),
         y=Axis(title="share of answers found", low=0.4, high=1.05, form=".0%", ticks=(0.5, 0.75, 1)),
         marks=[
-            impossible_side(grid, best, end=1.05, label="impossible on average, fair coins", corner="top left"),
+            impossible_side(grid, best, end=1.05, corner="top left",
+                            label="impossible on average (lower bound), for random answers"),
             Curve(role="theory", name="the best attacker", x=grid, y=best),
             runs("this attacker, middle 90% of runs", losses, shares),
             Rule(role="quiet", y=0.5, label="coin flips", below=True),
             guess_rule(y=guess),
             *([] if epsilon is None else [epsilon_rule(epsilon)]),
         ],
-        sentence=f"At ε = 1 this attack finds {percent(at_one)} of the answers on average, and of fair coins no "
-        f"attack more than {rounded_up(100 * float(best_possible(np.array([1.0]))[0]))}%; "
-        f"at ε = 1,000 {percent(float(mean_shares[-1]))}.",
+        sentence=f"At ε = 1 this attack finds {percent(at_one)} of the answers on average; at ε = 1,000 it finds "
+                 f"{percent(float(mean_shares[-1]))}. If answers are fair coin flips, no attack finds more than "
+                 f"{rounded_up(100 * float(best_possible(np.array([1.0]))[0]))}% at ε = 1.",
     )  # fmt: skip

@@ -20,19 +20,19 @@ BEFORE = (2, 3, 5, 8, 13)
 
 EPSILON = "One person changes the probability of any output by a factor of at most e^ε."
 ODDS = (
-    r"An attacker who knows all others, with prior odds of 1, has odds of at most $e^{\varepsilon}$ for each single "
-    "answer."
+    "Let an attacker know all other answers and have prior odds of 1. The posterior odds are at most "
+    "$e^{\\varepsilon}$ for each single answer."
 )
 NOTHING = 0.9995
 """A bound above it is written as 100%."""
-VIEWS = ("What the attacker says of you", "How much noise stops it")
+VIEWS = ("The attacker's guesses about you", "How much noise stops it")
 """Its pictures."""
 
 
 def lesson() -> None:
     """Draw the lesson: sixteen answers, the attack's result, and the noise that stops it."""
     kit.intro(
-        "Sixteen people answer a question. Only **counts** are published: how many say yes in each of "
+        "Sixteen people answer yes or no. Only **counts** are published: how many say yes in each of "
         f"{typed_bits.GROUPS} random groups. There are no names. Is that anonymous?"
     )
     chosen_people = st.pills(
@@ -70,8 +70,8 @@ def lesson() -> None:
     with_noise = f"noise at ε = {exactly(epsilon)}" if noisy else "exact counts"
     badge = f"true: typed by you · simulated, preview sampler, seed {seed}"
     kit.show_result(
-        f"With {with_noise}, least squares finds **{round(attack.share * 16)} of 16** answers (always saying “"
-        f"{'yes' if yes * 2 > 16 else 'no'}”: {max(yes, 16 - yes)}); you guessed {guess}. "
+        f"With {with_noise}, least squares finds **{round(attack.share * 16)} of 16** answers (always "
+        f"guessing “{'yes' if yes * 2 > 16 else 'no'}”: {max(yes, 16 - yes)}); you guessed {guess}. "
         f"{kit.SIMULATED}"
     )
     if kit.pictures("attack-me", *VIEWS) == VIEWS[0]:
@@ -88,25 +88,24 @@ def lesson() -> None:
     best = float(typed_bits.best_possible(np.array([epsilon]))[0])
     kit.theorem(
         r"\mathbb{E}[\text{share found}]\le\frac{e^{\varepsilon}}{1+e^{\varepsilon}}",
-        f"The first published count as the attacker reads it, one equation in sixteen unknowns, and there are "
-        f"{typed_bits.GROUPS} of them: ${first_equation} = {attack.answers[0]:g}$.",
+        f"The first published count is one equation in sixteen unknowns: ${first_equation} = "
+        f"{attack.answers[0]:g}$. There are {typed_bits.GROUPS} such equations.",
         *([ODDS] if noisy else []),
-        reference="Dinur and Nissim (2003) for exact counts; of private counts, Kasiviswanathan and Smith (2014).",
-        meaning=r"For counts with noise, one person changes no probability by a factor above $e^{\varepsilon}$. If "
-        r"each answer "
-        f"is a fair coin flip to them, no attacker finds more than {rounded_up(100 * best)}% of the answers on average "
-        f"at ε = {exactly(epsilon)}"
-        + (": it forbids nothing." if best > NOTHING else ", whatever they know of the others."),
+        reference="Dinur and Nissim (2003) for exact counts; Kasiviswanathan and Smith (2014) for private counts.",
+        meaning=r"For counts with noise, one person changes no probability by more than a factor $e^{\varepsilon}$. "
+        f"If each answer is a fair coin flip, no attacker finds more than {rounded_up(100 * best)}% of the answers on "
+        f"average at ε = {exactly(epsilon)}"
+        + (": this excludes nothing." if best > NOTHING else ", even if the attacker knows all other answers."),
     )
     if noisy:
         kit.break_it(
-            "With so large an ε the counts are as good as exact.",
+            "With such a large ε the counts are almost exact.",
             "ε = 1,000",
             {"attack-me-epsilon": kit.stop(1000), "attack-me-picture": VIEWS[1]},
         )
     else:
         kit.break_it(
-            "Private counts at ε = 1 break the attack: it guesses.",
+            "With private counts at ε = 1 the attack is no better than guessing.",
             "Make the counts private",
             {"attack-me-counts": "noisy", "attack-me-epsilon": kit.stop(1)},
         )
@@ -118,7 +117,7 @@ LESSON = kit.Lesson(
     group="Attacks",
     place=210,
     minutes=5,
-    needs="nothing; what an ε means helps",
+    needs="none; the lesson on the meaning of ε helps",
     class_questions=(
         "A count of a random group contains no names. Why is it not anonymous?",
         "How many equations does it take to find sixteen unknowns?",

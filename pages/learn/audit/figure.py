@@ -27,29 +27,29 @@ def loss(audit: Audit | None, *, epsilon: float, at_random: bool = False) -> Pic
     runs = np.cumsum([batch.runs for batch in batches])
     impossible, claimed = "impossible if the claim is true", "claimed"
     if at_random:
-        impossible, claimed = "impossible if it held for all data", "claimed of random rows"
+        impossible, claimed = "impossible if the claim held for all data", "claimed for random rows"
     verdict = "" if audit is None else audit.sentence_for_all if at_random else audit.sentence
     return lesson_picture(
-        title="Loss shown, against the claim",
+        title="ε shown by the test, and ε claimed",
         x=Axis(
             title="runs on each data set", log=True, low=0.7 * ROUND_SIZES[0], high=2 * sum(ROUND_SIZES), form="~s",
             ticks=(1e3, 1e4, 1e5, 1e6),
         ),
-        y=Axis(title="ε shown by each look, at least", low=0, high=top, form="~g"),
+        y=Axis(title="lower bound on ε from each test", low=0, high=top, form="~g"),
         marks=[
             Region(role="impossible", y=(epsilon, top), label=impossible, corner="top right"),
             Rule(role="theory", y=epsilon, label=f"{claimed}: ε = {exactly(epsilon)}", below=True),
             Dots(
-                role="released", name="shown by a look", x=runs, y=shown_epsilons, size=11, legend=False,
+                role="released", name="shown by a test", x=runs, y=shown_epsilons, size=11, legend=False,
                 hover=[
-                    f"{batch.counted:,} counted runs: {batch.hits[0]:,} against {batch.hits[1]:,} hits, ε at least "
-                    f"{rounded_down(batch.epsilon)}"
+                    f"{batch.counted:,} counted runs: {batch.hits[0]:,} against {batch.hits[1]:,} hits, so "
+                    f"ε is at least {rounded_down(batch.epsilon)}"
                     for batch in batches
                 ],
             ),
         ],
-        sentence="" if audit is None else f"{verdict} Each dot is a look at runs of its own, which together are "
-        f"wrong with chance {percent_up(audit.failure)} at most.",
+        sentence="" if audit is None else f"{verdict} Each dot is a test with its own runs. All tests together are "
+                                          f"wrong with probability at most {percent_up(audit.failure)}.",
     )  # fmt: skip
 
 
@@ -68,7 +68,7 @@ def scores(audit: Audit | None) -> Picture:
     ]  # fmt: skip
     picture = lesson_picture(
         title="Outcomes on both data sets",
-        x=Axis(title="← speaks for B · estimated log-likelihood ratio · speaks for A →", form="~g"),
+        x=Axis(title="← more likely B · estimated log-likelihood ratio · more likely A →", form="~g"),
         y=Axis(title="share of runs", low=0, high=top, form=".0%"),
         marks=[*marks, *([] if last is None else [Rule(role="ink", x=last.event.cut, label="cut")])],
         sentence="" if last is None else _counted(last.event.upward, last.hits, last.counted, last.more, last.fewer),
@@ -81,7 +81,7 @@ def _counted(upward: bool, hits: tuple[int, int], counted: int, more: float, few
     """Return the counts beyond the cut, and the bounds on their probabilities, as a sentence."""
     first, second, side = ("A", "B", "right") if upward else ("B", "A", "left")
     return (
-        f"Of {counted:,} counted runs on each data set, {hits[0]:,} on {first} and {hits[1]:,} on {second} lie at or "
-        f"to the {side} of the cut. The probabilities are at least {percent_down(more)} and at most "
+        f"Hits lie to the {side} of the cut or on it: {hits[0]:,} on {first}, {hits[1]:,} on {second}, of "
+        f"{counted:,} counted runs each. The probabilities are at least {percent_down(more)} and at most "
         f"{percent_up(fewer)}."
     )

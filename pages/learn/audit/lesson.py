@@ -17,7 +17,7 @@ from pages.shell.controls import choice, control, neighbours, stops, whole
 from pages.shell.presentation import presentation_place
 from pages.shell.tasks.memory import with_progress
 
-VIEWS = ("Loss shown, against the claim", "Outcomes on both data sets")
+VIEWS = ("ε shown by the test, and ε claimed", "Outcomes on both data sets")
 """Its pictures."""
 CHEAT = "cheat"
 """Link value of the fourteen programs, instead of a mechanism."""
@@ -25,14 +25,14 @@ LINE_UP = tuple((5 * place + 8) % len(SUSPECTS) for place in range(len(SUSPECTS)
 """Index of the program with each number."""
 AT_LEAST, MAX_SECONDS = 4, 10.0
 """Minimum number of looks at a program, and maximum seconds of an audit."""
-ANSWERS = {"right": "It keeps its promise", "broken": "It is broken"}
+ANSWERS = {"right": "Its claim is true", "broken": "Its claim is false"}
 
 
 def lesson() -> None:
     """Draw the lesson for the fourteen programs or for a mechanism of the catalogue."""
     audited = {entry.key: entry for entry in catalogue()}
     names = {CHEAT: "one of fourteen programs"} | {key: entry.title for key, entry in audited.items()}
-    chosen = choice("Audited", names, key="audit-of", default=CHEAT)
+    chosen = choice("Tested", names, key="audit-of", default=CHEAT)
     if chosen == CHEAT:
         _line_up()
     else:
@@ -42,25 +42,25 @@ def lesson() -> None:
 def _line_up() -> None:
     """Draw the audit of one of the fourteen programs."""
     kit.intro(
-        "Fourteen programs claim ε = 1, and not all keep it. You see what each publishes, not its code. Run it on two "
-        "data sets that differ in one person, and count."
+        "Fourteen programs claim ε = 1, but for some this is false. You see what each publishes, not its "
+        "code. Run one on two neighbouring data sets and count outcomes."
     )
     with presentation_place("slider"):
         number = whole("Program", 1, len(SUSPECTS), 1, key="audit-number")
     suspect = SUSPECTS[LINE_UP[number - 1]]
-    guess = _guess(f"Program {number} publishes {suspect.publishes}. Does it keep ε = 1?")
+    guess = _guess(f"Program {number} publishes {suspect.publishes}. Is ε = 1 true?")
     result = _audited(suspect.draw, epsilon=EPSILON, delta=0.0, about=suspect.key, place=kit.more(), at_least=AT_LEAST)
     if result is not None:
         truth = "broken" if suspect.fault else "right"
-        verdict = suspect.fault or "It is correct. This is proved; an audit cannot show it."
-        judged = "so it is" if guess == truth else "not so"
+        verdict = suspect.fault or "The claim is true. There is a proof; no test can show this."
+        judged = "right" if guess == truth else "not so"
         grade = f" “{ANSWERS[guess]}”: {judged}." if kit.has_current_guess() else ""
         kit.show_result(f"**{result.sentence}** {kit.SIMULATED}\n\n{verdict}{grade}")
     _pictures(result, epsilon=EPSILON)
     _theorem()
     kit.break_it(
         "A guarantee for randomly sampled data (γ) does not apply to chosen data.",
-        "Audit the sparse histogram",
+        "Test the sparse histogram",
         {"audit-of": "sparse_histogram", "audit-picture": VIEWS[0]},
     )
 
@@ -70,11 +70,11 @@ def _own(entry: Entry) -> None:
     kit.intro(
         f"**{entry.title}** at your settings, on forty synthetic rows and a neighbouring data set"
         + (
-            f", the first {MAX_QUESTIONS} questions of a conversation"
+            f", the first {MAX_QUESTIONS} queries of a conversation"
             if entry.mechanism.releases == "conversation"
             else ""
         )
-        + ". An audit can refute its claim; only a proof can show that it holds."
+        + ". A test can refute the claim; only a proof can show that it is true."
     )
     place = kit.more()
     with place:
@@ -87,7 +87,7 @@ def _own(entry: Entry) -> None:
         st.error(f"On these forty rows: {problem}")
         return
     claim = setting.guarantee
-    _guess(f"It claims {claim.sentence()}. Does it keep this as differential privacy, for all data?")
+    _guess(f"It claims {claim.sentence()}. Does this hold for all data?")
     about = f"{entry.key}|{values}|{relation}"
     result = _audited(setting.draw, epsilon=claim.epsilon, delta=claim.delta, about=about, place=place)
     if result is not None:
@@ -96,20 +96,24 @@ def _own(entry: Entry) -> None:
         kit.show_result(f"**{verdict}** {kit.SIMULATED}\n\n{note}")
     _pictures(result, epsilon=claim.epsilon, at_random=bool(claim.gamma))
     _theorem()
-    kit.break_it("Fourteen programs, and not all of them keep ε = 1.", "Catch the cheat", {"audit-of": CHEAT})
+    kit.break_it("Fourteen programs claim ε = 1; for some this is false.", "Find the false claims", {"audit-of": CHEAT})
 
 
 def _besides(claim: Guarantee, exact: float | None) -> str:
     """Return what is known of a mechanism without runs."""
     if claim.gamma:
         return (
-            "It has no such guarantee, only one for randomly sampled data, except for a share γ = "
-            f"{exactly(claim.gamma)}. These rows were chosen. That is why Release refuses a γ."
+            "It guarantees this only for randomly sampled data, except for a share γ = "
+            f"{exactly(claim.gamma)} of the data sets. These rows were chosen. Release therefore refuses "
+            "mechanisms with a γ."
         )
     if exact is None:
         return "Its distributions are too large to enumerate here."
     delta_words = f" at δ = {exactly(claim.delta)}" if claim.delta else ""
-    return f"Exact result for two rows and all neighbouring data sets: it needs ε = {significant(exact)}{delta_words}."
+    return (
+        "Exact result for two rows and all neighbouring data sets: its smallest ε is "
+        f"{significant(exact)}{delta_words}."
+    )
 
 
 def _guess(question: str) -> str:
@@ -122,8 +126,8 @@ def _audited(
 ) -> Audit | None:
     """Return the audit, which runs when the user reveals the result; None before."""
     with place:
-        max_runs = stops("Runs of the largest look", ROUND_SIZES[2:], 100_000, key="audit-runs")
-        seed = kit.draws_seed("Runs are seeded. How many looks there is time for depends on the machine.")
+        max_runs = stops("Runs of the largest test", ROUND_SIZES[2:], 100_000, key="audit-runs")
+        seed = kit.draws_seed("Runs are seeded. The number of tests that fit the time limit depends on the machine.")
     if not kit.revealed():
         return None
     sizes = tuple(look for look in ROUND_SIZES if look <= max_runs)
@@ -132,7 +136,7 @@ def _audited(
         lambda: audit(
             draw, epsilon=epsilon, delta=delta, seed=seed, rounds=sizes, at_least=at_least, seconds=MAX_SECONDS
         ),
-        label=f"Running it on both data sets, for about {MAX_SECONDS:.0f} seconds at most.",
+        label=f"Running the program on both data sets, for at most about {MAX_SECONDS:.0f} seconds.",
     )
 
 
@@ -149,21 +153,21 @@ def _theorem() -> None:
     """Draw the theorem on the evidence of one event."""
     kit.theorem(
         r"p\le e^{\varepsilon}q+\delta\ \Rightarrow\ \varepsilon\ge\ln\frac{\underline{p}-\delta}{\overline{q}}",
-        "A quarter of the runs orders the outcomes by their likelihood ratio, a quarter picks the cut, and half is "
-        "counted. The counted runs did not choose the event.",
-        "All looks together are wrong in at most 0.1% of audits. A claim that is not refuted is not proved: other "
-        "data, another event or more runs may refute it.",
+        "A quarter of the runs orders the outcomes by likelihood ratio. A quarter chooses the cut, and "
+        "half is counted. The counted runs did not choose the event.",
+        "All tests together are wrong in at most 0.1% of cases. A claim that is not refuted is not proved: "
+        "other data, another event or more runs may refute it.",
         reference="Clopper and Pearson (1934); Ding, Wang, Wang, Zhang and Kifer (2018); the sparse-vector variants "
         "are those of Lyu, Su and Li (2017).",
-        meaning="An event has probability p on one data set and q on the other. Exact intervals bound both (the lines "
-        "under p and over q); one of them is wrong in one audit of a thousand at most.",
+        meaning="An event has probability p on one data set and q on the other. Exact confidence intervals bound "
+        "both (the lines under p and over q). The probability that one of them is wrong is at most 0.1%.",
     )
 
 
 LESSON = kit.Lesson(
     key="audit",
-    question="Is its privacy claim true? Catch the cheat",
-    group="What is promised",
+    question="Is this privacy claim true?",
+    group="What is guaranteed",
     place=120,
     minutes=8,
     needs="What does an ε mean to someone who suspects you?",

@@ -46,14 +46,14 @@ def matrix(*, weights: Floats, shattering: Shattering) -> Picture:
     ).reshape(-1, 3)
     hidden = len(weights) - len(rows)
     hover_texts = [
-        f"question {row + 1}, point {column + 1}: weight {significant(float(weights[row, column]))}"
+        f"query {row + 1}, point {column + 1}: weight {significant(float(weights[row, column]))}"
         for row in rows
         for column in columns
     ]
     return Picture(
         title="The class, and the points it shatters",
         x=Axis(title="point", labels=tuple(names)),
-        y=Axis(labels=tuple(f"question {row + 1}" for row in rows)),
+        y=Axis(labels=tuple(f"query {row + 1}" for row in rows)),
         marks=[
             Heat(
                 role="true",
@@ -66,11 +66,11 @@ def matrix(*, weights: Floats, shattering: Shattering) -> Picture:
                 gap=1,
                 hover=hover_texts,
             ),
-            _marks(marked, "taken by its subset's question", hover_texts, len(columns), takes=True),
-            _marks(marked, "left by it", hover_texts, len(columns), takes=False),
+            _marks(marked, "included by its subset's query", hover_texts, len(columns), takes=True),
+            _marks(marked, "excluded by it", hover_texts, len(columns), takes=False),
         ],
         sentence=f"{shattering.sentence()} {_shattered(shattering)}"
-        + (f" {hidden:,} more questions are not drawn." if hidden else ""),
+        + (f" {hidden:,} more queries are not shown." if hidden else ""),
         table={
             "subset": [
                 ", ".join(str(point + 1) for bit, point in enumerate(points) if subset >> bit & 1) or "none"
@@ -101,12 +101,12 @@ def _shattered(shattering: Shattering) -> str:
     """Return the shattered points, and how the picture marks them, as a sentence."""
     names = [str(point + 1) for point in shattering.points]
     if not names:
-        return "No two questions are 2γ or more apart on a point: nothing is shattered."
+        return "No two queries differ by 2γ or more on any point: no point is shattered."
     if len(names) == 1:
-        return f"One question takes point {names[0]} (●) and one leaves it (○): it alone is shattered."
+        return f"One query includes point {names[0]} (●) and one excludes it (○), so this point alone is shattered."
     return (
-        f"Points {', '.join(names)} are shattered: of {len(shattering.queries):,} questions, one for each subset, each "
-        "takes (●) exactly its subset of them and leaves (○) the rest."
+        f"Points {', '.join(names)} are shattered. For each of their subsets, one of "
+        f"{len(shattering.queries):,} queries includes (●) exactly that subset and excludes (○) the rest."
     )
 
 
@@ -127,10 +127,10 @@ def worst_errors(bounds: ClassErrors, *, dimension: int) -> Picture:
     rows, forbidden = bounds.rows, bounds.forbidden
     accurate_rows = rows[bounds.promised <= 0.1]
     lower_sentence = (
-        "Too few points of like levels are shattered to hide a half of them, so no error is forbidden here."
+        "Too few points with similar levels are shattered to hide half of them. No error is impossible here."
         if forbidden is None
-        else f"With one row for each hidden point, n = {rows[0]:,}, less than {percent_down(float(forbidden[0]))} of n "
-        "is impossible."
+        else f"With one row per hidden point (n = {rows[0]:,}), an error below "
+        f"{percent_down(float(forbidden[0]))} of n is impossible."
     )
     promise_sentence = (
         f"The net mechanism guarantees 10% from about n = {accurate_rows[0]:,}."
@@ -139,7 +139,7 @@ def worst_errors(bounds: ClassErrors, *, dimension: int) -> Picture:
     )
     known = {} if bounds.by_dimension is None else {f"knowing its dimension alone, {dimension}": bounds.by_dimension}
     return lesson_picture(
-        title="What it costs, and what it buys",
+        title="Impossible error and guaranteed error",
         x=Axis(title="rows n", log=True, low=int(rows[0]), high=int(rows[-1]), form="~s"),
         y=Axis(
             title="worst error, share of n", log=True, low=FLOOR, high=TOP, form="~p", ticks=(0.001, 0.01, 0.1, 1, 10)
@@ -147,8 +147,8 @@ def worst_errors(bounds: ClassErrors, *, dimension: int) -> Picture:
         marks=[
             Region(role="vacuous", y=(1.0, TOP), label="no guarantee", corner="top right"),
             *([] if forbidden is None else [impossible_side(rows, forbidden, end=FLOOR, corner="bottom left")]),
-            Curve(role="theory", name=f"net mechanism, {bounds.questions:,} questions", x=rows, y=bounds.promised),
+            Curve(role="theory", name=f"net mechanism, {bounds.questions:,} queries", x=rows, y=bounds.promised),
             *curves(rows, known),
         ],
-        sentence=f"{lower_sentence} {promise_sentence} Between the two, nothing is proved here.",
+        sentence=f"{lower_sentence} {promise_sentence} Between the two curves nothing is proved here.",
     )

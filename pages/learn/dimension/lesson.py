@@ -53,19 +53,23 @@ class QuestionClass:
     badge: str
 
 
-GIVES = "Answers within α tell which half of such points is in the data, but for 2dα of them: [why](./learn?lesson=vc)."
-VIEWS = ("The class, and what it shatters", "What it costs and buys")
+GIVES = (
+    "Answers with errors up to α reveal which half of these points is in the data. At most 2dα points are "
+    "wrong: [why](./learn?lesson=vc)."
+)
+VIEWS = ("The class and the points it shatters", "Impossible and guaranteed error")
 """Its pictures."""
 
 
 def lesson() -> None:
     """Draw the lesson: the matrix with its shattered set, and the error bounds."""
     kit.intro(
-        "Points are **shattered** if, for every subset of them, some question takes exactly that subset. The most "
-        "points that a class shatters is its **dimension**: how much it can ask, and give away."
+        "Points are **shattered** if, for every subset of them, some query includes exactly that subset. "
+        "The largest number of points that a class shatters is its **dimension**. It measures how much the "
+        "class can ask, and reveal."
     )
     titles = {key: f"“{each.title}”" for key, each in CLASSES.items()} | {OWN: "My own matrix"}
-    chosen = choice("Class of questions", titles, key="dimension-class", default="intervals")
+    chosen = choice("Query class", titles, key="dimension-class", default="intervals")
     query_class = _own_class() if chosen == OWN else _named_class(chosen)
     is_weighted = query_class is not None and not np.isin(query_class.weights, (0.0, 1.0)).all()
     scale = (
@@ -74,8 +78,8 @@ def lesson() -> None:
             SCALES,
             0.1,
             key="dimension-scale",
-            help_text="A question takes a point if it weighs it γ or more above the point's level, and leaves it "
-            "if γ or more below.",
+            help_text="A query includes a point if its weight is at least γ above the point's level. It excludes the "
+            "point if its weight is at least γ below.",
         )
         if is_weighted
         else None
@@ -87,8 +91,8 @@ def lesson() -> None:
     questions, points = query_class.weights.shape
     guess = kit.guess_number(
         "dimension",
-        f"The class {query_class.title} has {questions:,} questions here, on {points} points. How many points can it "
-        "shatter?",
+        f"The class {query_class.title} has {questions:,} queries on {points} points here. How many points "
+        "can it shatter?",
         label="Your guess, points",
         low=0,
         high=12,
@@ -97,7 +101,7 @@ def lesson() -> None:
     shattering = with_progress(
         f"limits-dimension|{query_class.key}|{scale}",
         lambda: _search(query_class.weights, scale),
-        label="Checking every set.",
+        label="Checking every set of points.",
     )
     kit.show_result(f"**{shattering.sentence()}** You guessed {guess}. {GIVES if scale is None else ''} {kit.THEORY}")
     if kit.pictures("dimension", *VIEWS) == VIEWS[0]:
@@ -129,10 +133,12 @@ def lesson() -> None:
         *([f"{bound.statement} {kit.THEORY}"] if bound is not None else []),
         reference="Vapnik and Chervonenkis (1971); Blum, Ligett and Roth (2013), Theorems 3.10 and 3.11; Roth (2010), "
         "Theorem 2, for weights; Sauer (1972).",
-        meaning="d shattered points have 2^d subsets, and C has a question for each. On all points U, yes-or-no "
-        "questions of small dimension d differ in few ways.",
+        meaning="d shattered points have 2^d subsets, and C has a query for each. If the dimension d is small, "
+        "yes-or-no queries on all points U differ in few ways.",
     )
-    kit.break_it("A class that takes every subset shatters all.", "All subsets", {"dimension-class": "subsets"})
+    kit.break_it(
+        "A class that includes every subset shatters all points.", "All subsets", {"dimension-class": "subsets"}
+    )
 
 
 def _named_class(key: str) -> QuestionClass:
@@ -153,14 +159,14 @@ def _named_class(key: str) -> QuestionClass:
 def _own_class() -> QuestionClass | None:
     """Draw the inputs of the user's matrix and return its class; None with a message if it is invalid."""
     text = st.text_area(
-        "A line for each question, a number from 0 to 1 for each point",
+        "One line per query, with one number from 0 to 1 per point",
         EXAMPLE,
         height=150,
         key="dimension-text",
-        help=f"Up to {MAX_QUESTIONS} questions on {MAX_POINTS} points. Zeros and ones are yes-or-no questions.",
+        help=f"Up to {MAX_QUESTIONS} queries on {MAX_POINTS} points. Rows of zeros and ones are yes-or-no queries.",
     )
     uploaded_file = st.file_uploader(
-        "Or a text file with the same (it goes before the text)",
+        "Or upload the same as a text file (used instead of the text)",
         key="dimension-file",
         max_upload_size=1,
         disabled=is_public_demo(),
@@ -170,7 +176,9 @@ def _own_class() -> QuestionClass | None:
     except DataError as problem:
         st.error(str(problem))
         return None
-    st.caption("A class of queries contains no personal data: nothing here costs privacy. It stays in this session.")
+    st.caption(
+        "Queries contain no personal data, so this page spends no privacy budget. The matrix stays in this session."
+    )
     return QuestionClass(
         title="you wrote",
         weights=weights,
@@ -198,26 +206,24 @@ def _dimension_sentence(query_class: QuestionClass, shattering: Shattering, scal
             for point, level in zip(shattering.points.tolist(), shattering.levels, strict=True)
         )
         text += f"The levels r that show it at γ = {scale:g}: {levels}. "
-    text += (
-        f"The class asks {questions:,} different questions, so it shatters {questions.bit_length() - 1} points at most"
-    )
+    text += f"The class has {questions:,} different queries, so it shatters at most {questions.bit_length() - 1} points"
     if scale is None:
         max_questions = dimension_bounds.max_questions(points=points, dimension=shattering.upper_bound)
-        text += f"; with this dimension no class on {points} points asks more than {max_questions:,}"
+        text += f"; no class of this dimension on {points} points has more than {max_questions:,} queries"
     return f"{text}."
 
 
 LESSON = kit.Lesson(
     key="dimension",
-    question="How much can a class of questions ask?",
+    question="How much can a query class ask?",
     group="Limits",
     place=330,
     minutes=6,
     needs="counting queries",
     class_questions=(
         "Which two points do intervals shatter, and why no three?",
-        "A class has 64 questions. How many points can it shatter at most?",
-        "What does a large dimension forbid, and what does a small one allow?",
+        "A class has 64 queries. How many points can it shatter at most?",
+        "Which errors does a large dimension make impossible, and which errors can a small one guarantee?",
     ),
     point=((2, 2),),
     show=lesson,

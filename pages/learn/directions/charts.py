@@ -15,7 +15,7 @@ from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Region,
 from pages.charts.words import percent, percent_up, rows, short_numbers, significant
 from pages.learn.pictures import OTHERS, axis_floor, guess_rule, lesson_picture
 
-PROMISED = "promised: the margin is there"
+PROMISED = "guaranteed: the direction has the margin"
 ANGLE = Axis(title="direction, degrees", low=0, high=360, ticks=tuple(float(at) for at in range(0, 361, 45)))
 TRUE, RELEASED, EXPECTED = "true", "released, one release", "expected after projection"
 LEVELS = (0.05, 0.95)
@@ -48,15 +48,15 @@ def errors(*, releases: EveryDirection, n: int, epsilon: float, guess: float) ->
     promised = np.where(releases.promised, releases.bound, np.nan)
     count = f"{int(releases.promised.sum())} of {len(releases.promised)} directions"
     result = (
-        f"within {percent_up(releases.worst)} in {count} that have margin {rounded_down(releases.margin)}"
+        f"an error of at most {percent_up(releases.worst)} in {count} that have margin {rounded_down(releases.margin)}"
         if releases.promised.any()
-        else f"of no direction promised, for none has margin {rounded_up(releases.margin)}"
+        else f"guaranteed for no direction: none has margin {rounded_up(releases.margin)}"
     )
-    beyond = f", and up to {percent_up(releases.beyond)} off in the others" if not releases.promised.all() else ""
+    beyond = f", and up to {percent_up(releases.beyond)} in the others" if not releases.promised.all() else ""
     return lesson_picture(
         title="Error in every direction",
         x=ANGLE,
-        y=Axis(title="95% of releases err by at most", log=True, low=floor, form=".3~p", rows=n),
+        y=Axis(title="error of 95% of releases is at most", log=True, low=floor, form=".3~p", rows=n),
         marks=[
             *boxes,
             Curve(role="theory", name=PROMISED, x=releases.degrees, y=promised, dash="dash"),
@@ -68,11 +68,12 @@ def errors(*, releases: EveryDirection, n: int, epsilon: float, guess: float) ->
             ),
             replace(guess_rule(y=guess), side="right"),  # a first measured direction's error stands at the left
         ],
-        caption="Orange: what is promised, where the margin is there."
+        caption="Orange: guaranteed error, for directions with the margin."
         if releases.promised.any()
-        else "No direction has the margin: nothing is promised.",
-        sentence=f"At ε = {exactly(epsilon)} a release of {releases.counts} counts is {result}{beyond}. Promised "
-        f"of the former, but for a chance of {BETA:g}: {percent(releases.bound)}. You guessed {percent(guess)}.",
+        else "No direction has the margin: no error is guaranteed.",
+        sentence=f"At ε = {exactly(epsilon)} a release of {releases.counts} counts is {result}{beyond}. Guaranteed "
+        f"error for directions with the margin, with confidence 1 − {BETA:g}: {percent(releases.bound)}. "
+        f"You guessed {percent(guess)}.",
     )
 
 
@@ -83,7 +84,7 @@ def moved(*, distortion: Distortions) -> Picture:
     last = distortion.dimensions[-1]
     unprojected = distortion.products[distortion.dimensions.index(distortion.before)]
     marks = [
-        Curve(role="theory", name="promised (Corollary 6.4)", x=places, y=claimed, dash="dash"),
+        Curve(role="theory", name="guaranteed (Corollary 6.4)", x=places, y=claimed, dash="dash"),
         Dots(
             role="released",
             name="inner products, worst pair",
@@ -97,15 +98,17 @@ def moved(*, distortion: Distortions) -> Picture:
     ]
     return lesson_picture(
         title="Shrinking the dimensions",
-        x=Axis(title="dimensions T kept", log=True, low=0.8, high=1.25 * last, ticks=(1, 4, 16, 64, 256, 1024)),
+        x=Axis(
+            title="dimensions T after projection", log=True, low=0.8, high=1.25 * last, ticks=(1, 4, 16, 64, 256, 1024)
+        ),
         y=Axis(title="distortion", log=True, low=0.03, high=4),
         marks=marks,
-        caption="Dots end at the median pair; the promise starts to the right of the rows' own dimensions.",
-        sentence=f"At T = {distortion.before} random signs move an inner product of {distortion.before}-number digits "
-        f"by at most {rounded_up(float(unprojected.max()))} in "
-        f"{percent(1 - 2 * distortion.chance)} of the matrices; the theorem says nothing below T = "
-        f"{distortion.starts}. At T = {last:,} it promises {rounded_up(float(claimed[-1]))}, and "
-        f"{significant(float(distortion.products[-1].max()))} is seen.",
+        caption="Each curve ends at the median pair. The guarantee starts to the right of the rows' own dimensions.",
+        sentence=f"{percent(1 - 2 * distortion.chance)} of the random sign matrices with T = {distortion.before} "
+        f"move an inner product of {distortion.before}-number digits by at most "
+        f"{rounded_up(float(unprojected.max()))}. Below T = {distortion.starts} the theorem guarantees "
+        f"nothing. At T = {last:,} it guarantees {rounded_up(float(claimed[-1]))}; "
+        f"{significant(float(distortion.products[-1].max()))} is observed.",
     )
 
 
@@ -149,12 +152,13 @@ def great_circle(
     ]
     worst = np.abs(answers - truth).max(axis=1)
     sentence = (
-        f"Around the whole circle, at {len(degrees)} directions, the first release errs by at most "
-        f"{percent(float(worst[0]))} of the rows, and {percent(float(worst.mean()))} in the mean over {len(answers)} "
-        "releases; the band holds 90 in 100 of them at each direction. Click a place to turn the direction there."
+        f"Around the circle, at {len(degrees)} directions, the largest error of the first release is "
+        f"{percent(float(worst[0]))} of the rows. Its mean over {len(answers)} releases is "
+        f"{percent(float(worst.mean()))}. The band holds 90% of releases at each direction. Click to turn "
+        "the direction."
     )
     if expected is not None:
-        sentence += " Orange, dashed: what projections to so few dimensions leave in the mean, if rows are dense."
+        sentence += " Orange, dashed: expected answer after projection to so few dimensions, if rows are dense."
     table = {"angle in degrees": short_numbers(around)}
     table |= {name: short_numbers(line) for name, (_, line) in lines.items()}
     table |= {"5% of releases below": short_numbers(low), "95% below": short_numbers(high)}
@@ -179,14 +183,14 @@ def errors_around(circle: Circle, *, n: int) -> Picture:
     return Picture(
         title="Error in each direction, three ways",
         x=ANGLE,
-        y=Axis(title="90% err by at most", low=0, form=".3~p", rows=n),
+        y=Axis(title="error of 90% of releases is at most", low=0, form=".3~p", rows=n),
         marks=[
             Curve(role=f"mechanism:{key}", name=titles[key], x=around, y=level, width=2, dash=dash)
             for (key, level), dash in zip(levels.items(), ("solid", "longdash", "dot"), strict=False)
         ],
-        sentence=f"The largest error around the circle, at {len(circle.degrees)} directions, in the mean over "
-        f"releases: {worst_errors}. Here the best is {titles[min(keys, key=circle.worst)]}. The lines show what 90 in "
-        "100 releases err by at most in each direction.",
+        sentence=f"Largest error around the circle, at {len(circle.degrees)} directions, mean over releases: "
+        f"{worst_errors}. The smallest is that of {titles[min(keys, key=circle.worst)]}. The lines show "
+        "the error of 90% of releases in each direction.",
         table={"angle in degrees": short_numbers(around)} | {titles[key]: short_numbers(levels[key]) for key in keys},
     )
 
@@ -215,7 +219,7 @@ def error_parts(*, errors: dict[str, Floats], predicted: dict[str, tuple[float, 
     table["predicted from"] = short_numbers([predictions[name][0] if name in predictions else np.nan for name in parts])
     table["predicted to"] = short_numbers([predictions[name][2] if name in predictions else np.nan for name in parts])
     return Picture(
-        title="Where the error of one direction comes from",
+        title="Parts of the error of one direction",
         x=Axis(title="error, share of n (signed)", form=".3~p", rows=n),
         y=Axis(labels=tuple(PARTS[name] for name in parts)),
         marks=[
@@ -223,8 +227,8 @@ def error_parts(*, errors: dict[str, Floats], predicted: dict[str, tuple[float, 
             _spans("observed", levels, parts, role="released", shape="circle", apart=-OFFSET, n=n),
             _spans("predicted", predictions, parts, role="theory", shape="diamond", apart=OFFSET, n=n),
         ],
-        sentence=f"The largest part of this direction's error is the {PARTS[largest]}'s. Root mean squares: {sizes} of "
-        "the rows. A bar holds 90 in 100 releases; orange: predicted.",
+        sentence=f"The largest part of this direction's error comes from the {PARTS[largest]}. Root mean squares: "
+        f"{sizes} of the rows. A bar holds 90% of releases; orange: predicted.",
         table=table,
         height=280,
     )

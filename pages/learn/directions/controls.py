@@ -92,8 +92,8 @@ def choose_settings() -> DirectionsRequest | None:
                 "poles.",
             )  # fmt: skip
         margin = _choose_margin(
-            "Margin asked γ", 0.25, key="margin",
-            help_text="Promises are about directions whose line no row is nearer to than this.",
+            "Required margin γ", 0.25, key="margin",
+            help_text="Guarantees are for directions where no row is nearer to the dividing line than this.",
         )  # fmt: skip
     values: dict[str, Value] = {}
     parameters = chosen.controls()
@@ -147,7 +147,8 @@ def _generate_rows() -> Source:
     dimensions = whole("Dimensions d", 2, 64, 2, key="vector-dimensions")
     margin = _choose_margin(
         "Margin of the clouds", 0.5, key="vector-margin",
-        help_text="Most lie on one side of a plane, the others on the other, and none is nearer to it than the margin.",
+        help_text="Most rows of one cloud lie on one side of a plane, most of the other on the other side. No row is "
+            "nearer to the plane than the margin.",
     )  # fmt: skip
     return generated_vectors(n=n, dimensions=dimensions, margin=margin)
 
@@ -163,13 +164,13 @@ def _choose_columns(file: SessionFile) -> Source | None:
     columns = st.multiselect(
         "Columns, two or more", file.table.columns, key=f"{file.prefix}vector-columns", max_selections=MAX_COLUMNS,
         persist_state="session",
-        help="A row of these numbers is scaled to length 1. A row with a missing number stays in n, on no side.",
+        help="A row of these numbers is scaled to length 1. A row with a missing number counts in n, but on no side.",
     )  # fmt: skip
     measures = [measure for column in columns if (measure := _declare_range(file, column)) is not None]
     if len(columns) < 2 or len(measures) < len(columns):
         st.caption(
-            "Choose two columns or more and type a range for each. The middle of a range becomes 0. Ranges are public: "
-            "never take them from private data."
+            "Choose two columns or more and type a range for each. The middle of a range becomes 0. Ranges "
+            "must be public: never read them off private data."
         )
         return None
     axes = (f"larger {columns[0]}", f"larger {columns[1]}")

@@ -32,27 +32,27 @@ def where_from(request: DirectionsRequest, state: SphereState, release: Halfspac
     if mechanism.is_projected(problem):
         mean, _ = theory["projection"]
         projection = (
-            f"- **Projection** from {d} to {mechanism.projected} dimensions: rows far from the line keep their side, "
-            f"near ones toss a coin. Predicted in the mean: {_signed(mean)}. That is for Gaussian "
-            "matrices; random signs agree for dense rows and directions, not for sparse ones. More matrices even out "
-            "the spread and never the mean."
+            f"- **Projection** from {d} to {mechanism.projected} dimensions: rows far from the line keep "
+            f"their side; rows near it may change it. Predicted mean error: {_signed(mean)}, for Gaussian "
+            "matrices. Random signs agree with it for dense rows and directions only. More matrices reduce "
+            "the spread, not the mean."
         )
-        net = f"- **Net**: the direction is answered for one up to {degrees}° off, after projection."
+        net = f"- **Net**: the answer is that of a measured direction up to {degrees}° away, after projection."
     else:
         low, high = theory["net"]
-        projection = f"- **Projection**: none, because rows have {d} dimensions and {mechanism.projected} are kept."
+        projection = f"- **Projection**: none, because all {mechanism.projected} dimensions are kept (rows have {d})."
         near = f"between {_signed(low)} and {_signed(high)}" if low or high else "there are none"
         net = (
-            f"- **Net**: the direction is answered for one up to {degrees}° off. Only rows nearer to the line "
-            f"than {rounded_up(float(np.sin(angle)))} can be miscounted: {near}."
+            f"- **Net**: the answer is that of a measured direction up to {degrees}° away. Only rows "
+            f"nearer to the line than {rounded_up(float(np.sin(angle)))} can be miscounted: {near}."
         )
     noise = (
         f"- **Noise**: {mechanism.measured(problem):,} counts share ε = {rounded_up(request.epsilon)} "
-        f"({mechanism.matrices(problem)} × {k} directions; their opposites are free). Standard deviation "
-        f"of an answer: predicted {percent(mechanism.noise_deviation(problem))}, observed "
+        f"({mechanism.matrices(problem)} × {k} directions; opposite directions cost nothing). Standard "
+        f"deviation of an answer: predicted {percent(mechanism.noise_deviation(problem))}, observed "
         f"{percent(float(errors['noise'].std()))}."
     )
-    st.header("Where the error comes from")
+    st.header("Parts of the error")
     left, right = st.columns(2)
     with left:
         picture = error_parts(errors=errors, predicted=theory, n=problem.n)
@@ -80,9 +80,9 @@ def angle_link(request: DirectionsRequest, dataset: Dataset, release: HalfspaceR
     request.draw(errors_around(circle, n=dataset.n), key="halfspaces_angles", title="errors around the circle")
     projected = request.mechanism.is_projected(release.problem)
     st.expander("How to read this").markdown(
-        f"All three spend ε = {rounded_up(request.epsilon)}. A half-circle holds the rows whose angle lies within 90° "
-        "of the direction's, so a release of the angles answers it (where it passes 360°, by what the rest leaves "
-        "over). Releases of the angle put their points where the rows are, whatever the directions; a net spends the "
-        "same on every direction. So intervals win where rows crowd into a few degrees, and the net where they spread "
-        "out." + (" Projected to one dimension, hardly anything is left of a direction." if projected else "")
+        f"All three use ε = {rounded_up(request.epsilon)}. A half-circle is an interval of angles, so a "
+        "release of the angles answers it. Interval releases adapt to where the rows are. A net has the "
+        "same noise for every direction. So intervals are better where rows lie within a few degrees, and "
+        "the net where they are spread out."
+        + (" Projected to one dimension, a direction keeps almost no information." if projected else "")
     )

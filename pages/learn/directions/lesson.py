@@ -21,8 +21,8 @@ CHANCE = 0.05
 def lesson() -> None:
     """Draw the controls, the question, and one of two pictures: errors or distortions."""
     kit.intro(
-        "Rows are arrows of length 1. A question is a direction: how many rows point to its side? There are infinitely "
-        "many, and **one** release of a few noisy counts answers them all."
+        "Rows are vectors of length 1. A query is a direction: how many rows point to its side? There are "
+        "infinitely many directions, and **one** release of a few noisy counts answers them all."
     )
     loss = kit.epsilon("directions", default=1.0)
     gap = stops("Gap between the two clouds", (0, 0.1, 0.3, 0.5, 0.7, 0.9), 0.7, key="directions-gap")
@@ -32,9 +32,9 @@ def lesson() -> None:
         drawn = kit.draws_seed()
     guess = kit.guess_stop(
         "directions",
-        f"{n:,} rows {'in two clouds' if gap else 'all around'}, ε = {exactly(loss)}, {measured} directions measured. "
-        "A direction has a margin if no row is nearly at a right angle to it. Where there is one, how far off is the "
-        "worst answer?",
+        f"{n:,} rows {'in two clouds' if gap else 'all around'}, ε = {exactly(loss)}, {measured} "
+        "directions measured. A direction has a margin if no row is nearly at a right angle to it. Over "
+        "directions with a margin, how large is the largest error?",
         label="Your guess, percent of the rows",
         options=(0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20),
         default=5,
@@ -45,7 +45,7 @@ def lesson() -> None:
     else:
         _fewer(drawn)
     kit.break_it(
-        "Let rows lie all around: no direction has a margin, and nothing is promised.",
+        "Spread rows all around: no direction has a margin, so no error is guaranteed.",
         "No gap, 4 directions measured",
         {"directions-gap": kit.stop(0), "directions-measured": kit.stop(4), "directions-picture": VIEWS[0]},
     )
@@ -63,30 +63,31 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
         badge=f"true: generated rows · released: simulated, {TRIALS} releases, preview sampler, seed {drawn}",
     )
     sentence = (
-        f"up to **{percent_up(errors.beyond)}** off, by noise, and by rows between two measured directions, which no ε "
-        "cures"
+        f"an error of up to **{percent_up(errors.beyond)}**: from noise, and from rows between two "
+        "measured directions, which no ε removes"
     )
     if not errors.promised.any():
-        sentence = f"No direction has the margin, and nothing is promised: answers are {sentence}"
+        sentence = f"No direction has the margin, so no error is guaranteed: answers have {sentence}"
     else:
-        promised = f"Where the margin is there, 95% of the releases are within **{percent_up(errors.worst)}**"
-        sentence = promised if errors.promised.all() else f"{promised}; elsewhere {sentence}"
+        promised = (
+            f"For directions with the margin, 95% of releases have an error of at most **{percent_up(errors.worst)}**"
+        )
+        sentence = promised if errors.promised.all() else f"{promised}; other directions have {sentence}"
     kit.show_result(f"{sentence}; you guessed {guess:g}%. {kit.SIMULATED}")
     kit.theorem(
         r"\min_x|\langle x,y\rangle|\ge\gamma\;\Longrightarrow\;|q_y(D)-\hat q_y|\le\alpha",
-        f"Here nothing is projected. {errors.counts} counts share ε; every direction is near one that is measured, and "
-        f"only rows within {rounded_up(errors.margin)} of its plane can lie between the two. So a direction y with "
-        f"margin γ = {rounded_up(errors.margin)} errs by its noise alone: α = {percent_up(errors.bound)}, but for a "
-        f"chance of {BETA:g}. {kit.THEORY}",
-        "In two dimensions a halfspace is a half-circle, an interval of angles: a release of the angles puts its "
-        "points where the rows are and answers every direction, with or without a margin. "
-        "*All settings, your data* draws both.",
-        "The paper first projects rows to T dimensions, so that the number of directions measured depends on γ and α "
-        "and not on d: see the other picture for what T that takes.",
+        f"Here nothing is projected, and {errors.counts} counts share ε. Only rows within "
+        f"{rounded_up(errors.margin)} of its plane can lie between a direction and its nearest measured "
+        f"one. So a direction y with margin γ = {rounded_up(errors.margin)} has only the noise as error. "
+        f"Thus α = {percent_up(errors.bound)}, with confidence 1 − {BETA:g}. {kit.THEORY}",
+        "In two dimensions a halfspace is a half-circle, which is an interval of angles. A release of the "
+        "angles answers every direction, with or without a margin. *All settings, your data* shows both.",
+        "The paper first projects rows to T dimensions. Then the number of measured directions depends on "
+        "γ and α, not on d. The other picture shows the T this needs.",
         reference="Blum, Ligett and Roth (2013), Definitions 6.1, 6.2 and 6.5, Theorems 6.8 and 6.9; without the "
         "projection, proved beside the mechanism.",
-        meaning=f"Promised, with probability at least {1 - BETA:.0%}, of all directions y with margin "
-        f"γ = {rounded_up(errors.margin)} by one ε-private release: α = {percent_up(errors.bound)}.",
+        meaning=f"Guaranteed by one ε-private release, with confidence {1 - BETA:.0%}, for all directions y with "
+        f"margin γ = {rounded_up(errors.margin)}: α = {percent_up(errors.bound)}.",
     )
 
 
@@ -102,18 +103,18 @@ def _fewer(drawn: int) -> None:
     place = distortion.dimensions.index(16)
     moved = significant(float(distortion.products[place].max()))
     kit.show_result(
-        f"Projected from {distortion.before} to 16 dimensions, the worst of the pairs moves its inner product by "
-        f"**{moved}** or more in one matrix of ten. The theorem promises nothing below T = **{distortion.starts}**, "
-        f"more than the rows had. {kit.SIMULATED}"
+        f"Project from {distortion.before} to 16 dimensions. In one matrix of ten, the worst pair moves "
+        f"its inner product by **{moved}** or more. The theorem guarantees nothing below T = "
+        f"**{distortion.starts}**, which is more than the rows had. {kit.SIMULATED}"
     )
     kit.theorem(
         r"\Pr\bigl[|\langle Ax,Ay\rangle-\langle x,y\rangle|\ge\varsigma\bigr]\le2\tau",
-        "Two vectors at a time: Theorem 6.3 says it of one vector's squared length, and an inner product is a quarter "
-        f"of the difference of two, of x + y and x − y. Here τ = {CHANCE:g} and ς < ½, as the theorem asks. "
-        f"{kit.THEORY}",
+        "Theorem 6.3 is about the squared length of one vector. An inner product is a quarter of the "
+        f"difference of two squared lengths, of x + y and x − y. Here τ = {CHANCE:g} and ς < ½, as the "
+        f"theorem requires. {kit.THEORY}",
         f"The halfspace release needs ς = γ/4. At γ = 0.5, α = 0.1 and d = {distortion.before} that is T = "
-        f"{paper.dimensions:,}, and the net in so many dimensions has $10^{{{paper.log10_directions:,.0f}}}$ "
-        "directions. T does not grow with d: it is worth its price only where d is far larger still.",
+        f"{paper.dimensions:,}. A net in so many dimensions has $10^{{paper.log10_directions:,.0f}}$ "
+        "directions. T does not grow with d, so projecting helps only if d is far larger.",
         reference="Blum, Ligett and Roth (2013), Theorem 6.3 and Corollary 6.4.",
         meaning="For T ≥ 20·ln(1/τ)/ς² rows of random ±1/√T in A, and x, y of length 1, however many numbers they had.",
     )
@@ -128,7 +129,7 @@ LESSON = kit.Lesson(
     needs="counting queries; angles between vectors",
     class_questions=(
         "Which rows does a release get wrong, and where do they lie?",
-        "What does a margin buy, and what does the paper's net cost?",
+        "Which error does a margin guarantee, and how large is the paper's net?",
         "In two dimensions, when is an interval release of angles better?",
     ),
     point=((0, 0.2), (4, 100)),

@@ -57,7 +57,7 @@ def own_data() -> None:
     """Read the controls, then draw the releases and their errors."""
     lead(
         "Rows are unit vectors. A query is a direction y: **how many rows point to its side?**",
-        "One release answers every direction there is. It is no table of rows: it is good at this one thing only.",
+        "One release answers every direction. It is not a table of rows: it answers these queries only.",
     )
     request = choose_settings()
     if request is None:
@@ -131,8 +131,8 @@ def _draw_pictures(request: DirectionsRequest, previews: DirectionsPreview) -> N
     st.markdown(
         f"**{in_words(request)}**. True {rows(on_sides.share, n)} :gray-badge[true]; the first release says {counted} "
         ":blue-badge[simulated].",
-        help="The margin of this direction, the nearest any row comes to its line, is "
-        f"**{significant(on_sides.nearest)}**; you ask for γ = {request.margin:g}.",
+        help=f"The margin of this direction is **{significant(on_sides.nearest)}**: the distance of the nearest "
+        f"row to its line. You require γ = {request.margin:g}.",
     )
     flat = request.dimensions == 2
     net = request.mechanism.net(request.problem(n))

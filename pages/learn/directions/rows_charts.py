@@ -74,14 +74,14 @@ def rows_in_the_plane(
         _line(ARROW, _turned(np.array([[0.0, 0.0], [HEAD[0, 0], 0.0]]), angle), role="ink"),
         _area(TIP, HEAD, angle, role="ink", opacity=1),
     ]
-    how_many = f"{len(shown):,} of {len(places):,} rows are drawn. " if len(shown) < len(places) else ""
+    how_many = f"{len(shown):,} of {len(places):,} rows are shown. " if len(shown) < len(places) else ""
     ticks = "The strokes outside the circle are the directions measured. " if few else ""
     if len(measured) > MAX_TICKS:
-        ticks = f"{2 * len(measured):,} directions are measured, too close to one another to be drawn. "
+        ticks = f"{2 * len(measured):,} directions are measured, too close to each other to be shown. "
     close = (
-        f"{percent(sides.near)} lie nearer to the line than γ = {margin:g} (the band): of them nothing is promised. "
+        f"{percent(sides.near)} lie nearer to the line than γ = {margin:g} (the band): their side is not guaranteed. "
         if sides.near
-        else f"No row lies nearer to the line than γ = {margin:g} (the band): this direction has that margin. "
+        else f"No row lies nearer to the line than γ = {margin:g} (the band), so this direction has that margin. "
     )
     along, up = (Axis(title=f"{title} →", low=-EDGE, high=EDGE, ticks=(-1.0, 0.0, 1.0)) for title in axes)
     return Picture(
@@ -89,8 +89,8 @@ def rows_in_the_plane(
         x=along,
         y=up,
         marks=marks,
-        sentence=f"{percent(sides.share)} of the rows lie on the side the arrow y points to: drag it to turn it, or "
-        f"click where it should point. {close}{ticks}{how_many}Across: {axes[0]}; up: {axes[1]}.",
+        sentence=f"{percent(sides.share)} of the rows lie on the side of the arrow y. Drag the arrow, or click "
+        f"where it should point. {close}{ticks}{how_many}Horizontal: {axes[0]}; vertical: {axes[1]}.",
         table={
             axes[0]: short_numbers(shown[:, 0]),
             axes[1]: short_numbers(shown[:, 1]),
@@ -145,8 +145,8 @@ def rows_on_the_sphere(
             _cloud(BETWEEN, _arc(0, 360) @ tangent, role="released", size=2.5, lines=True),
             _cloud(ARROW, arrow, role="ink", size=4, lines=True),
         ],
-        sentence=f"The same on the sphere, to be turned by the mouse: {shares} of the rows lie on the side of the "
-        f"direction y; {len(shown):,} of {len(records):,} are drawn, hollow on the other side.",
+        sentence=f"The same on a sphere that you can turn: {shares} of the rows lie on the side of the direction y. "
+        f"{len(shown):,} of {len(records):,} rows are shown, hollow on the other side.",
         table={name: short_numbers(column) for name, column in zip(space, shown.T, strict=True)}
         | {"on the side": chosen.tolist()},
         height=440,

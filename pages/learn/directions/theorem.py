@@ -46,8 +46,8 @@ def promised(request: DirectionsRequest, dataset: Dataset, degrees: Floats, erro
     ]
     if without_direction:
         sentences += [
-            f"{without_direction:,} rows have no direction (all zeros, or a number missing). They stay in n and are "
-            "counted for one of every two opposite directions: an error of so many rows that no margin prevents."
+            f"{without_direction:,} rows have no direction (all zeros, or a missing number). They count in "
+            "n and on one of every two opposite sides. No margin prevents this error."
         ]
     with right:
         theorem_card(
@@ -62,7 +62,7 @@ def promised(request: DirectionsRequest, dataset: Dataset, degrees: Floats, erro
 
 def _map(request: DirectionsRequest, problem: Problem, bound: Bound, errors: Floats, *, met: bool) -> None:
     """Draw the worst error over directions (T, Q), beside the guaranteed error and the lower bound."""
-    st.header("Worst error: promised and observed")
+    st.header("Worst error: guaranteed and observed")
     guarantee, count = request.mechanism.guarantee(problem), errors.shape[1]
     lower = lower_bound(problem, guarantee, beta=BETA)
     picture = worst_map(
@@ -77,9 +77,11 @@ def _map(request: DirectionsRequest, problem: Problem, bound: Bound, errors: Flo
     which = f"the {count} directions of the circle that have margin {request.margin:g}"
     if not met:
         which = f"all {count} directions of the circle, none of which has margin {request.margin:g}"
-    how_to_read = f"Each dot is the worst error over {which}{'' if bound.applies else ': nothing is promised of them'}."
+    how_to_read = (
+        f"Each dot is the worst error over {which}{'' if bound.applies else ': no error is guaranteed for them'}."
+    )
     if lower is not None:
-        how_to_read += f" Hatched: impossible to promise. {lower.statement}"
+        how_to_read += f" Hatched: impossible (lower bound). {lower.statement}"
     st.expander("How to read this").markdown(how_to_read)
 
 
@@ -95,8 +97,8 @@ def _guaranteed_error_in_words(
             f"{request.margin:g}. In each, the nearest row is at most {rounded_up(float(margins.max()))} from the line."
         )
     if not bound.assumptions[0].met:
-        return "At this margin nothing is promised: ask for a larger one, or measure more directions."
-    return f"Nothing is promised of these rows: {without_direction:,} of them have no direction."
+        return "No error is guaranteed at this margin. Choose a larger margin, or measure more directions."
+    return f"No error is guaranteed for these rows: {without_direction:,} of them have no direction."
 
 
 def paper(request: DirectionsRequest) -> None:
@@ -123,16 +125,16 @@ def _show_parameters(request: DirectionsRequest) -> None:
         f"{up if sizes.dimensions > d else f'fewer than the {d} that rows have'} |",
         f"| projections m = (16/α²) · d · (ln(4√d/γ) + ln(1/β)) | {sizes.projections:,} | so many matrices of "
         f"{sizes.dimensions:,} × {d} signs |",
-        f"| directions \\|U\\| = (4√T/γ)^T | {_power(sizes.log10_directions)} | atoms one can see the light of: "
-        "about 10^80 |",
+        f"| directions \\|U\\| = (4√T/γ)^T | {_power(sizes.log10_directions)} | atoms in the observable "
+        "universe: about 10^80 |",
         f"| counts released, m · \\|U\\| | {_power(sizes.log10_counts)} | each has noise for all of them together |",
-        f"| rows asked for (Theorem 6.9) | {_power(sizes.log10_rows)} | people alive: about 10^10 |",
+        f"| rows needed (Theorem 6.9) | {_power(sizes.log10_rows)} | people alive: about 10^10 |",
     ]
     st.markdown("\n".join(lines))
     st.caption(
-        "\\|U\\| as printed counts coordinates from 0 to 1; between −1 and 1 there are 2^T times as many "
-        f"({_power(sizes.log10_directions_both_signs)}), which the theorem's 8√T/γ has and the claim's 4√T/γ has not. "
-        "Reference: Blum, Ligett and Roth (2013), Claim 6.7, ReleaseHalfspaces, Theorem 6.9."
+        "\\|U\\| as printed counts coordinates from 0 to 1. Between −1 and 1 there are 2^T times as many "
+        f"({_power(sizes.log10_directions_both_signs)}): the theorem has this (8√T/γ), the claim has not "
+        "(4√T/γ). Reference: Blum, Ligett and Roth (2013), Claim 6.7, ReleaseHalfspaces, Theorem 6.9."
     )
 
 

@@ -45,22 +45,23 @@ def weights(attack: AttackedHalf, *, scale: float) -> Picture:
         ends = np.minimum(weights_shown, level), np.maximum(weights_shown, level)
         return Dots(role=role, name=name, x=people_shown + 1, y=weights_shown, low=ends[0], high=ends[1], shape=shape)
 
-    part = f"; the first {SHOWN} of {points} are drawn" if points > SHOWN else ""
+    part = f"; the first {SHOWN} of {points} are shown" if points > SHOWN else ""
     level_range = float(np.ptp(attack.levels))
     level_words = (
         f"around levels that differ by up to {significant(level_range)}" if level_range else "all around one level"
     )
     return Picture(
-        title="One question, one attack",
+        title="One query, one attack",
         x=Axis(title="person", low=0, high=len(place) + 1),
         y=Axis(title="weight", low=-0.02, high=1.02, ticks=(0, 0.25, 0.5, 0.75, 1)),
         marks=[
             dots("true", "secret half", "circle", attack.truth),
             dots(OTHERS[0], "the others", "square", ~attack.truth),
-            as_crosses(dots("ink", "the attacker is wrong", "", wrong)),
+            as_crosses(dots("ink", "wrong guess", "", wrong)),
         ],
-        sentence=f"The secret half's own query weighs its {points // 2} people {significant(2 * scale)} more than the "
-        f"others, {level_words}; the attack on one release was wrong about {int(wrong.sum())} of {points} (×){part}.",
+        sentence=f"The secret half's own query gives its {points // 2} people weights {significant(2 * scale)} "
+        f"larger than the others, {level_words}. The attack on one release was wrong about "
+        f"{int(wrong.sum())} of {points} people (×){part}.",
         table={
             "person": list(range(1, points + 1)),
             "level": attack.levels.tolist(),
@@ -84,8 +85,9 @@ def by_scale(*, scales: Sequence[float], shares: Floats, scale: float) -> Pictur
             blind_guess_rule(),
             Rule(role="ink", x=scale, label=f"γ = {exactly(scale)}"),
         ],
-        sentence=f"The attack finds {first} of the secret half at γ = {scales[0]:g} and {last} at γ = {scales[-1]:g}: "
-        f"small weights do not protect the half. Bars hold 90% of {shares.shape[1]} runs.",
+        sentence=f"The attack finds {first} of the secret half at γ = {scales[0]:g} and {last} at γ = "
+        f"{scales[-1]:g}. Small weights do not protect the secret half. Bars hold 90% of {shares.shape[1]} "
+        "runs.",
     )
 
 
@@ -102,7 +104,7 @@ def errors_by_epsilon(*, forbidden: Unavoidable, points: int, epsilon: float, me
     median, quantile_95 = np.quantile(measured, (0.5, 1 - BETA), axis=1)
     floor = axis_floor(median, FLOOR)
     return lesson_picture(
-        title="The unavoidable error",
+        title="Lower bound on the error",
         x=epsilon_axis(epsilon),
         y=Axis(title="worst error, rows", log=True, low=floor),
         marks=[
@@ -120,6 +122,7 @@ def errors_by_epsilon(*, forbidden: Unavoidable, points: int, epsilon: float, me
             ),
             epsilon_rule(epsilon),
         ],
-        sentence=f"At ε = {exactly(epsilon)} the paper's constant says {paper} rows, the corrected one {corrected}, "
-        f"and following every step {proved} (for 95% of releases); of {points // 2} rows.",
+        sentence=f"At ε = {exactly(epsilon)} the paper's constant gives {paper} rows and the corrected one "
+        f"{corrected}. Following every step of the proof gives {proved} (for 95% of releases), of "
+        f"{points // 2} rows.",
     )

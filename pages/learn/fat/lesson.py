@@ -17,37 +17,44 @@ from pages.shell.tasks.memory import remember
 
 SCALES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 ANSWERS = {
-    "blind": "It falls to a blind guess",
+    "blind": "It falls to that of a random guess",
     "less": "It falls somewhat",
     "same": "It stays about the same",
 }
 
 
-VIEWS = ("How much is found", "One question", "Which errors are forbidden")
+VIEWS = ("Share of the secret found", "One query", "Lower bound on the error")
 """Its pictures."""
 
 
 def lesson() -> None:
     """Draw the lesson: one run, the share found by scale, and the three constants."""
     kit.intro(
-        "A question gives each person a **weight**. Every half of the people has a question that adds γ to their "
-        "usual weights and takes γ from those of all others. Is a small γ safe?"
+        "A query gives each person a **weight**. For every half of the people, some query adds γ to their "
+        "usual weights. It subtracts γ from those of all others. Does a small γ protect people?"
     )
     epsilon = kit.epsilon("fat", default=2.0)
-    scale = stops("Scale γ", SCALES, 0.1, key="fat-scale", help_text="Half the weight between in and out.")
+    scale = stops(
+        "Scale γ",
+        SCALES,
+        0.1,
+        key="fat-scale",
+        help_text="Half of the difference in weight between inside and outside the half.",
+    )
     with kit.more():
         points = int(stops("People d", (8, 16, 32, 64, 128, 256), 64, key="fat-points"))
-        uneven = whole("Levels differ by, in percent of γ", 0, 100, 50, key="fat-uneven")
+        uneven = whole("Range of the levels, percent of γ", 0, 100, 50, key="fat-uneven")
         neighbours = kit.relation(
             "fat",
             default=Neighbours.ADD_REMOVE_ONE,
-            help_text="The paper's constant uses e^ε between data sets that differ in one row gone and one row new.",
+            help_text="The paper's constant uses a factor e^ε, although the data sets differ in two rows (one "
+            "removed, one added).",
         )
         draw_seed = kit.draws_seed()
     guess = kit.guess_answer(
         "fat",
-        f"One release at ε = {exactly(epsilon)}. Questions weigh 1 for in and 0 for out (γ = 0.5), then only "
-        "about 0.51 and 0.49 (γ = 0.01). What happens to the share of the half that the attacker finds?",
+        f"One release at ε = {exactly(epsilon)}. First, queries have weights 1 and 0 (γ = 0.5), then about "
+        "0.51 and 0.49 (γ = 0.01). What happens to the share of the secret half that the attacker finds?",
         label="Your guess",
         answers=ANSWERS,
     )
@@ -64,9 +71,8 @@ def lesson() -> None:
     weak, strong = (percent(float(runs.shares[place].mean())) for place in (0, -1))
     grade = f"“{ANSWERS[guess]}”: {'right' if guess == 'same' else 'not so'}. " if kit.has_current_guess() else ""
     kit.show_result(
-        f"{grade}**{weak}** is found at γ = 0.01, "
-        f"**{strong}** at γ = 0.5. Noise is on people’s counts: a weak question weighs it as weakly as the secret. "
-        f"{kit.SIMULATED}"
+        f"{grade}**{weak}** is found at γ = 0.01, **{strong}** at γ = 0.5. Noise is added to the counts of "
+        f"people, so a small weight reduces the noise as much as the secret. {kit.SIMULATED}"
     )
     spread = float(np.ptp(runs.levels))
     bound = fat_shattering.error_bound(
@@ -74,15 +80,15 @@ def lesson() -> None:
     )
     kit.theorem(
         r"s<2\gamma:\;(2\gamma-s)\,|T\setminus T'|\le2\alpha n",
-        "What shrinks with γ is only the error that gives protection.",
+        "With a smaller γ, a smaller error is enough to protect people.",
         f"{bound.statement} {bound.note} {kit.THEORY}",
         reference=f"{bound.reference}; Lemmas 1 and 2.",
-        meaning="Answers within α, a share of n rows, give a half T′ that misses few of the true half T, if α is far "
-        "below γ. s: how far apart people’s usual weights lie.",
+        meaning="α, a share of n, is the largest error of the answers. If α is far below γ, the answers give a "
+        "half T′ that differs from the true half T in few people. s: range of people's usual weights.",
     )
     kit.break_it(
-        "Errors of γ hide the half: a small γ forbids only small errors.",
-        "Errors forbidden at γ = 0.01",
+        "Errors as large as γ hide the secret half, so a small γ makes only small errors impossible.",
+        "Lower bound at γ = 0.01",
         {"fat-scale": kit.stop(0.01), "fat-picture": VIEWS[2]},
     )
     chosen = kit.pictures("fat", *VIEWS)
@@ -116,7 +122,7 @@ LESSON = kit.Lesson(
     class_questions=(
         "The weights differ by only 0.02. Why does the attacker find as much?",
         "What does a small scale γ change, if not the share found?",
-        "Which factor does the paper's constant miss, and why?",
+        "Which factor is missing in the paper's constant, and why?",
     ),
     point=((85, 90), (85, 90)),
     show=lesson,

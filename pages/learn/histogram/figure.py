@@ -30,15 +30,19 @@ def risks(*, exact: Risks, occupied: int, epsilon: float, guess: float, measured
         exact.epsilons,
         {"Laplace noise (exact)": exact.laplace, "paper, as printed (wrong for large ε)": exact.printed},
     )
-    full = "1 full bar" if occupied == 1 else f"{occupied:,} full bars"
+    full = "1 full bar" if occupied == 1 else f"{occupied:,} non-empty bars"
     marks = [
         impossible_side(
-            exact.epsilons, exact.lower_bound, end=floor, corner="bottom left", label="impossible with the full promise"
+            exact.epsilons,
+            exact.lower_bound,
+            end=floor,
+            corner="bottom left",
+            label="impossible under differential privacy",
         ),
         Curve(role="mechanism:identity", name="noise in every bar (exact)", x=exact.epsilons, y=exact.identity),
         Curve(
             role="mechanism:sparse_histogram",
-            name=f"weaker promise, {full} (exact)",
+            name=f"weaker guarantee, {full} (exact)",
             x=exact.epsilons,
             y=exact.spared,
             dash="dashdot",
@@ -51,20 +55,23 @@ def risks(*, exact: Risks, occupied: int, epsilon: float, guess: float, measured
         *([_dot(epsilon, mean, half, floor)] if mean else []),
         epsilon_rule(epsilon),
         guess_rule(y=error / guess),
-        Rule(role="quiet", y=2.0, label="2: no row right", below=True),
+        Rule(role="quiet", y=2.0, label="2: no row in its bar", below=True),
     ]
-    ratio = f"{rounded_up(error / best)} times" if best > 0 else "any factor, as far as this proof goes,"
-    exceeds = "" if exact.printed[index] <= error else " The printed form exceeds a mechanism that exists."
+    ratio = f"{rounded_up(error / best)} times" if best > 0 else "not bounded by this proof"
+    exceeds = (
+        "" if exact.printed[index] <= error else (" The printed bound is above the error of an existing mechanism.")
+    )
     return lesson_picture(
         title="Total error, and the lower bound",
         x=epsilon_axis(epsilon),
         # Room above the highest curve for the label at ε.
         y=Axis(title="expected total error, of n", log=True, low=floor, high=4 * max(2.0, float(exact.laplace.max()))),
         marks=marks,
-        sentence=f"At ε = {exactly(epsilon)} the identity histogram's total error is {significant(error)} of n "
-        f"({significant(mean)} in {len(measured):,} releases). On its worst data no private method is below "
-        f"{rounded_down(best)}, so the factor is at most {ratio} (you guessed {guess:g}). With only {full} and the "
-        f"weaker random promise, where its condition holds, it is {significant(float(exact.spared[index]))}.{exceeds}",
+        sentence=f"At ε = {exactly(epsilon)} the expected total error of the identity histogram is "
+        f"{significant(error)} of n ({significant(mean)} in {len(measured):,} releases). On the worst data "
+        f"every private method has at least {rounded_down(best)}, so the factor is at most {ratio} (you "
+        f"guessed {guess:g}). With only {full} and the weaker random guarantee, if its condition is met, "
+        f"it is {significant(float(exact.spared[index]))}.{exceeds}",
     )
 
 

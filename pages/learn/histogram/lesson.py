@@ -28,15 +28,13 @@ def lesson() -> None:
     cells = int(stops("Bars k", (2, 8, 16, 25, 32, 64, 128, 256, 1024), 64, key="histogram-cells"))
     with kit.more():
         rows = int(stops("Rows n", (50, 100, 500, 1000, 5000, 20_000, 100_000), 1000, key="histogram-rows"))
-        full_bars = stops(
-            "Bars that hold rows at all", (1, 2, 4, 8, 16, 32, 64, 128, 256, 1024), 8, key="histogram-held"
-        )
+        full_bars = stops("Non-empty bars", (1, 2, 4, 8, 16, 32, 64, 128, 256, 1024), 8, key="histogram-held")
         occupied = min(int(full_bars), cells, rows)
         seed = kit.draws_seed()
     guess = kit.guess_stop(
         "histogram",
-        f"{rows:,} rows in {cells} bars, ε = {exactly(loss)}. By which factor could the best private method, on its "
-        "worst data, beat plain noise in every bar?",
+        f"{rows:,} rows in {cells} bars, ε = {exactly(loss)}. On the worst data, by which factor could the "
+        "best private method reduce the error?",
         label="Your guess, a factor",
         options=(1, 2, 5, 10, 20, 50, 100, 1000),
         default=100,
@@ -64,11 +62,12 @@ def lesson() -> None:
     at = int(np.argmin(np.abs(exact.epsilons - loss)))
     error, best = float(exact.identity[at]), float(exact.lower_bound[at])
     kit.show_result(
-        f"Plain noise has a total error of {significant(error)} of n. On its worst data, no private method is below "
-        f"{rounded_down(best)}: a factor of at most **{rounded_up(error / best)}**; you guessed {guess:g}. "
-        f"{kit.THEORY} {'On easier data, with' if occupied < cells else 'With all'} {occupied:,} "
-        f"{'bars full' if occupied > 1 else 'full bar'}: "
-        f"{significant(float(projected.mean()))} by projecting to the nearest histogram. {kit.SIMULATED}"
+        f"Noise in every bar has an expected total error of {significant(error)} of n. On the worst data "
+        f"every private method has at least {rounded_down(best)}: a factor of at most "
+        f"**{rounded_up(error / best)}**; you guessed {guess:g}. {kit.THEORY} "
+        f"{'On easier data, with' if occupied < cells else 'With all'} {occupied:,} "
+        f"{'non-empty bars' if occupied > 1 else 'non-empty bar'}: {significant(float(projected.mean()))} "
+        f"by projecting to the nearest histogram. {kit.SIMULATED}"
     )
     bound = minimax.risk_bound(cells=cells, rows=rows, epsilon=loss)
     kit.theorem(
@@ -76,10 +75,12 @@ def lesson() -> None:
         f"{bound.statement} {bound.note} {kit.THEORY}",
         what_helps(cells=cells, occupied=occupied, rows=rows, epsilon=loss, projected=projected),
         reference=f"{bound.reference}; their equation 5 for the random-DP histogram.",
-        meaning="k bars, n rows, ε up to about 1, k up to about εn. It holds for a constant c and every ε-private "
-        "method M, on its worst data D.",
+        meaning="k bars, n rows, ε up to about 1, k up to about εn. The bound holds for a constant c and every "
+        "ε-private method M, on its worst data D.",
     )
-    kit.break_it("Projecting helps most where few bars are full.", "One full bar", {"histogram-held": kit.stop(1)})
+    kit.break_it(
+        "Projecting helps most if few bars are non-empty.", "One non-empty bar", {"histogram-held": kit.stop(1)}
+    )
 
 
 def what_helps(*, cells: int, occupied: int, rows: int, epsilon: float, projected: Floats) -> str:
@@ -95,34 +96,38 @@ def what_helps(*, cells: int, occupied: int, rows: int, epsilon: float, projecte
     plain, spared = (minimax.geometric_risk(cells=size, rows=rows, epsilon=epsilon) for size in (cells, occupied))
     gamma = min(1.0, lone_row_chance(cells=cells, n=rows))
     if occupied == cells:
-        return f"All {cells:,} bars hold rows here. Choose fewer full bars to see what helps on easier data."
+        return f"All {cells:,} bars hold rows here. Choose fewer non-empty bars to see what helps on easier data."
     return (
-        f"**On easier data**, where only {occupied:,} of {cells:,} bars hold rows, three things help. Noisy bars may "
-        "be projected to the nearest histogram of n rows, under the full guarantee. The total error is then "
-        f"{significant(float(projected.mean()))} instead of {significant(plain)}, on average over {len(projected)} "
-        f"releases of rows spread evenly over these bars. {kit.SIMULATED}\n\n**Or the guarantee is weaker**: *random* "
-        "differential privacy holds for randomly sampled data, not for all data, and may leave empty bars alone: "
-        f"{significant(spared)}, before any projection. For {cells:,} bars and {rows:,} rows "
+        f"**On easier data**, only {occupied:,} of {cells:,} bars hold rows, and three things help. "
+        "**Project** the noisy bars to the nearest histogram of n rows; the guarantee stays the same. The "
+        f"total error is then {significant(float(projected.mean()))} instead of {significant(plain)}. "
+        f"(Mean of {len(projected)} releases; rows are spread evenly over these bars.) {kit.SIMULATED} "
+        "**Or the guarantee is weaker**: *random* differential privacy holds for randomly sampled data, "
+        f"not for all data. Empty bars may stay empty: {significant(spared)}, before any projection. For "
+        f"{cells:,} bars and {rows:,} rows "
         + (
-            f"it may fail for a share γ = {rounded_up(gamma)} of the data sets. {kit.THEORY}"
+            f"the guarantee may fail for a share γ = {rounded_up(gamma)} of the data sets. {kit.THEORY}"
             if gamma < 1
             else f"no such guarantee is proved: there are too few rows. {kit.THEORY}"
         )
-        + "\n\n**Or δ is above 0**: noise in full bars alone, shown above a threshold, has about that error where full "
-        "bars hold many rows, under a guarantee for *all* data (Bun, Nissim and Stemmer 2016). It is not run here."
+        + "\n"
+        "\n"
+        "**Or δ is above 0**: add noise to non-empty bars only and publish those above a threshold. If "
+        "non-empty bars hold many rows, this has about the same error. Its guarantee holds for *all* data "
+        "(Bun, Nissim and Stemmer 2016). It is not run here."
     )
 
 
 LESSON = kit.Lesson(
     key="histogram",
-    question="Is noise in every bar wasteful?",
+    question="Is noise in every bar necessary?",
     group="Limits",
     place=320,
     minutes=6,
     needs="the Laplace mechanism; expected error",
     class_questions=(
-        "By which factor can a private method beat noise in every bar, on the worst data?",
-        "What helps when most bars are empty, and at which price?",
+        "On the worst data, by which factor can a private method have less error than noise in every bar?",
+        "What helps when most bars are empty, and how does it weaken the guarantee?",
         "Where does the error of k/(εn) come from?",
     ),
     point=((1.1, 10),),

@@ -13,5 +13,5 @@ from pages.learn.random_privacy.charts import lone_pet
 def lone_row_shares(shares: Floats, *, guess: float, spared: bool) -> Picture:
     """Return shares of releases (2 guarantees, 2 places of the pet), with the guess."""
     picture = lone_pet(shares, spared=spared)
-    promises = Axis(labels=("full promise", "weaker promise"))
+    promises = Axis(labels=("full guarantee", "weaker guarantee"))
     return replace(picture, y=promises, marks=[*picture.marks, guess_rule(x=guess)], height=320)

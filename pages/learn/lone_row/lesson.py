@@ -22,12 +22,12 @@ def lesson() -> None:
     dataset, place = remember(f"dataset|{PETS.key}", PETS.dataset), lone_place()
     cells = len(dataset.histogram)
     kit.intro(
-        f"Of Seattle's {dataset.n:,} licensed pets **one alone** is in zip code {place}. A histogram of zip codes is "
-        "released. Its guarantee may fail for a share γ of the data sets. With enough rows for γ, empty cells get no "
-        "noise."
+        f"Of Seattle's {dataset.n:,} licensed pets, **only one** lives in zip code {place}. A histogram of "
+        "zip codes is released. Its guarantee may fail for a share γ of the data sets. If n is large "
+        "enough for γ, empty cells get no noise."
     )
     loss = kit.epsilon("sparse-data", default=0.1)
-    gamma = stops("Failing share γ", GAMMAS, 0.1, key="sparse-data-gamma")
+    gamma = stops("Share γ of data sets without guarantee", GAMMAS, 0.1, key="sparse-data-gamma")
     with kit.more():
         drawn = kit.draws_seed()
     guess = kit.guess_number(
@@ -49,19 +49,20 @@ def lesson() -> None:
     )
     kit.show_result(
         f"If the pet is there, **{percent(there)}** of the releases show it; if not, **{percent(elsewhere)}** do"
-        f"{': seeing it is proof' if spared else ''}; you guessed {guess}. {kit.SIMULATED}"
+        f"{': a count there proves it' if spared else ''}; you guessed {guess}. {kit.SIMULATED}"
     )
     names, unique = pet_names()
     kit.theorem(
         r"\Pr\Bigl[\forall B:\,e^{-\varepsilon}\le\tfrac{Q(B|X)}{Q(B|X')}\le e^{\varepsilon}\Bigr]\ge1-\gamma",
-        "The paper warns of this: an attacker who **knows all rows but one** learns the last one for certain if it is "
-        "alone in its cell. The guarantee only says that such data sets are rare when sampled at random.",
-        f"Real data often have such rows. Of the {names:,} names of these pets, {unique:,} belong to one pet only. "
-        f"With {cells} cells and γ = {exactly(gamma)}, empty cells may stay empty from "
-        f"{rows_needed(cells=cells, gamma=gamma, condition='paper'):,} rows on. {kit.THEORY}",
+        "The paper warns of this. An attacker who **knows all rows but one** learns the last row for "
+        "certain if it is alone in its cell. The guarantee only says that such data sets are rare under "
+        "random sampling.",
+        f"Such rows are common in real data. Of the {names:,} names of these pets, {unique:,} belong to "
+        f"one pet only. With {cells} cells and γ = {exactly(gamma)}, empty cells may stay empty if n is at "
+        f"least {rows_needed(cells=cells, gamma=gamma, condition='paper'):,}. {kit.THEORY}",
         reference="Hall, Rinaldo and Wasserman (2013), Definition 1, equation 5 and Section 7.",
-        meaning="Q(B|X): the chance that a release of X falls into B; X′ differs in one row. Pr is over the sampled "
-        "data: nothing is guaranteed for a share γ, such as data with a lone row.",
+        meaning="Q(B|X): probability that a release of X lies in B; X′ differs in one row. Pr is over the sampled "
+        "data. For a share γ of the data sets nothing is guaranteed, for example if one row is alone.",
     )
     kit.break_it(
         "With a tiny γ, every cell gets noise, and the lone row is protected by ε.",
@@ -72,7 +73,7 @@ def lesson() -> None:
 
 LESSON = kit.Lesson(
     key="sparse-data",
-    question="Who loses when the guarantee fails?",
+    question="Whose privacy is lost if the guarantee fails?",
     group="Limits",
     place=350,
     minutes=3,

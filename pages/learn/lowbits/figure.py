@@ -28,7 +28,8 @@ def verdicts(*, naive: Verdict, secure: Verdict, epsilon: float, guess: float) -
     both = list(samplers.values())
     words = ["broken" if each.broken else "not caught" for each in both]
     unsettled = "".join(
-        f" The bar of the {name} reaches into the hatching, but below the limit too: nothing is shown against it."
+        f" The confidence interval of the {name} contains values on both sides of the limit: nothing is "
+        "shown against it."
         for name, each in samplers.items()
         if not each.broken and each.interval[1] > each.allowed
     )
@@ -58,9 +59,9 @@ def verdicts(*, naive: Verdict, secure: Verdict, epsilon: float, guess: float) -
             *(_verdict_text(word, each, place) for place, (word, each) in enumerate(zip(words, both, strict=True))),
         ],
         sentence=f"From one such release the attacker tells the two counts apart in {percent(naive.success)} of "
-        f"{naive.trials:,} tries (you guessed {percent(guess)}); ε = {exactly(epsilon)} allows "
-        f"{rounded_up(100 * naive.allowed)}%, hatched beyond. Against the secure sampler the same attack gets "
-        f"{percent(secure.success)}.{unsettled}",
+        f"{naive.trials:,} tries. You guessed {percent(guess)}. ε = {exactly(epsilon)} allows "
+        f"{rounded_up(100 * naive.allowed)}% (hatched above). With the secure sampler the same attack is "
+        f"right in {percent(secure.success)}.{unsettled}",
         height=200,
     )
     ends = {end: [each.interval[place] for each in both] for place, end in enumerate(("from", "to"))}

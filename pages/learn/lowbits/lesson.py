@@ -16,20 +16,28 @@ from pages.shell.tasks.memory import with_progress
 def lesson() -> None:
     """Draw the lesson: the two verdicts, and some releases in detail."""
     kit.intro(
-        "A count is released with textbook noise, `scale * log(uniform)`: private on paper. In a computer the noise is "
-        "one of finitely many numbers, and **adding it to another count rounds it differently**."
+        "A count is released with textbook noise, `scale * log(uniform)`, which is private on paper. In a "
+        "computer this noise takes finitely many values. **Rounding the sum differs from count to count**, "
+        "and that reveals the count."
     )
     loss = kit.epsilon("low-bits", default=0.5, high=1.0)
-    low = int(stops("The counts to tell apart: this one, or one more", (0, 1, 10, 100, 1000), 0, key="low-bits-count"))
+    low = int(
+        stops(
+            "The attacker must tell this count from this count plus one.",
+            (0, 1, 10, 100, 1000),
+            0,
+            key="low-bits-count",
+        )
+    )
     with kit.more():
         seed = kit.draws_seed(
-            "Textbook noise has a seed. The secure sampler has none, so a link draws its part of the picture again."
+            "Textbook noise has a seed. The secure sampler has none, so a link samples its part of the picture again."
         )
     allowed = rounded_up(100 * float(odds.best_guess(0.5, epsilon=loss)))
     guess = kit.guess_number(
         "low-bits",
-        f"One release at ε = {exactly(loss)}; whatever the method, privacy allows at most {allowed}% right "
-        f"guesses between {low} and {low + 1}. How often does the attacker guess right against textbook noise?",
+        f"One release at ε = {exactly(loss)}. Privacy allows at most {allowed}% right guesses between "
+        f"{low} and {low + 1}, for any attack. How often is this attacker right with textbook noise?",
         label="Your guess, percent",
         low=0,
         high=100,
@@ -39,7 +47,7 @@ def lesson() -> None:
     result = with_progress(
         f"limits-low-bits|{loss}|{low}|{seed}",
         lambda: low_bits.attack_both(low=low, epsilon=loss, seed=seed),
-        label="Drawing and attacking 20,000 releases.",
+        label="Sampling and attacking 20,000 releases.",
     )
     kit.picture(
         figure.verdicts(naive=result.naive, secure=result.secure, epsilon=loss, guess=guess / 100),
@@ -47,27 +55,29 @@ def lesson() -> None:
         badge=f"simulated: textbook noise with seed {seed}, secure sampler from the system's entropy",
     )
     certain = (
-        f"{percent(result.naive.certain)} of the releases rule one count out **for certain**, whatever ε is. "
-        f"{kit.SIMULATED}"
+        f"{percent(result.naive.certain)} of the releases exclude one count **with certainty**, whatever ε "
+        f"is. {kit.SIMULATED}"
     )
     if result.naive.broken:
         kit.show_result(
-            f"**Broken**: **{percent(result.naive.success)}** right guesses, where **{allowed}%** are allowed; "
-            f"at least {percent_down(result.naive.interval[0])} but for one chance in a million. {certain}"
+            f"**Broken**: **{percent(result.naive.success)}** right guesses, where **{allowed}%** are "
+            f"allowed; at least {percent_down(result.naive.interval[0])} with confidence 99.9999%. "
+            f"{certain}"
         )
     else:
-        kit.show_result(f"Not caught by this guess, and not private: {certain}")
+        kit.show_result(f"This attack does not show it, but the release is not private: {certain}")
     if kit.revealed():
         with kit.below():
             _show_releases(result)
     kit.theorem(
         r"\Pr[\text{right}]\le\frac{e^{\varepsilon}}{1+e^{\varepsilon}}",
-        "The secure sampler draws whole-number noise exactly: every whole number can come out of every count.",
+        "The secure sampler samples whole-number noise exactly: every whole number has positive "
+        "probability for every count.",
         reference="Mironov (2012), sections 4 and 5; the allowance e^ε/(1 + e^ε) is the best any attacker can do.",
         meaning="No attacker on an ε-private release tells two neighbouring tables apart more often.",
     )
     kit.break_it(
-        "Large counts round the noise alike, and this guess fails.",
+        "For large counts the rounding is the same, and this attack fails.",
         "Counts 1,000 and 1,001 at ε = 0.5",
         {"low-bits-count": kit.stop(1000), "low-bits-epsilon": 0.5},
     )
@@ -104,7 +114,7 @@ LESSON = kit.Lesson(
     needs="the Laplace mechanism; how computers round",
     class_questions=(
         "The proof of the Laplace mechanism is right. Which of its assumptions does a computer break?",
-        "Why does a release rule one count out for certain, whatever ε is?",
+        "Why can a release exclude one count with certainty, for every ε?",
         "What does the secure sampler do instead?",
     ),
     point=((75, 100), (62.2, 62.3)),

@@ -20,7 +20,7 @@ SHARES = (0, 0.25, 0.5, 0.75, 1)
 NAMES = {
     "exponential": "exponential mechanism",
     "permute-and-flip": "permute-and-flip",
-    "refusing": "refuses unless sure",
+    "refusing": "mechanism that attains the bound",
     "stable": "stable median",
 }
 """Names of the mechanisms with exact probabilities."""
@@ -71,23 +71,26 @@ def success(
     logs = {key: (named[key], each) for key, each in chances.mechanisms.items()}
     reached = ", ".join(f"{name} {log_chance(float(each[here]))}" for name, each in logs.values())
     return lesson_picture(
-        title="Who finds the median?",
+        title="Probability of the right median",
         x=BITS,
-        y=Axis(title="chance of the right median", low=0, high=1.15, form=".0%", ticks=SHARES),
+        y=Axis(title="probability of the right median", low=0, high=1.15, form=".0%", ticks=SHARES),
         marks=[
             # The label is at the bottom: at the top the stable median's line would cross it.
             impossible_side(
-                chances.bits, np.exp(chances.max_chance), end=1.15, corner="bottom right", label="impossible for δ = 0"
+                chances.bits,
+                np.exp(chances.max_chance),
+                end=1.15,
+                corner="bottom right",
+                label="impossible if δ = 0 (lower bound)",
             ),
             *(Curve(role=ROLES[key], name=name, x=chances.bits, y=np.exp(each)) for key, (name, each) in logs.items()),
             *(_dots(MEASURED_BITS, each, key) for key, each in measured.items()),
             Rule(role="ink", x=bits, label="your grid"),
             guess_rule(x=guess),
         ],
-        sentence=f"The wall is at {median.wall(n=n, epsilon=epsilon):,.1f} bits (you guessed {guess:,.0f}). On "
-        f"2^{bits:,.0f} grid points the best chance of being right about the worst value that privacy loss "
-        f"{exactly(epsilon)} leaves is "
-        f"{log_chance(float(chances.max_chance[here]), is_bound=True)}; {reached}.",
+        sentence=f"The limit is at {median.wall(n=n, epsilon=epsilon):,.1f} bits (you guessed {guess:,.0f}). On "
+        f"2^{bits:,.0f} grid points and the worst value, no method with ε = {exactly(epsilon)} is right "
+        f"with a probability above {log_chance(float(chances.max_chance[here]), is_bound=True)}; {reached}.",
     )
 
 
@@ -116,13 +119,13 @@ def walk_chances(*, key: str, walk: Walk, bits: float) -> Picture:
     tens = walk.log_chance[steps] / math.log(10)
     start = log_chance(float(walk.log_chance[0])) if np.isfinite(tens[0]) else "exactly 0"
     return lesson_picture(
-        title="Probability of v along the walk",
+        title="Probability of the answer v, row by row",
         x=_walk_axis(len(walk.log_chance) - 1),
-        y=Axis(title="chance of v, power of ten"),
+        y=Axis(title="probability of v, power of ten"),
         marks=[_line(key, steps, np.where(np.isfinite(tens), tens, np.nan), walk.name)],
-        sentence=f"From all rows at 0 to all at v, one row a step: {walk.name} says v with chance {start} at the start "
-        f"and {log_chance(float(walk.log_chance[-1]))} at the end. All 2^{bits:,.0f} − 1 other grid points want as "
-        "much of the start.",
+        sentence=f"All rows start at 0 and move to v, one per step. {walk.name} answers v with probability {start} "
+        f"at the start and {log_chance(float(walk.log_chance[-1]))} at the end. By the same argument, each "
+        f"of the other 2^{bits:,.0f} − 1 grid points needs such a probability at the start.",
     )
 
 
@@ -135,13 +138,14 @@ def walk_factors(*, key: str, walk: Walk) -> Picture:
     steps = np.unique(np.append(_thin(len(ratios)), largest))
     steps = steps[finite[steps]]
     text = (
-        f"Largest step: the chance is multiplied by e^{significant(float(ratios[largest]))}; privacy loss {loss} "
-        f"allows e^{loss} at most."
+        f"Largest step: the probability is multiplied by e^{significant(float(ratios[largest]))}; ε = "
+        f"{loss} allows at most e^{loss}."
     )
     if walk.delta:
         text = (
-            f"One step leaves 0, which no factor allows; there the chance grows by {significant(walk.excess)} more "
-            f"than e^ε explains, and the slack δ = {exactly(walk.delta)} covers it."
+            "One step starts from probability 0, where a factor is not defined. There the probability "
+            f"grows by {significant(walk.excess)} more than e^ε explains; δ = {exactly(walk.delta)} covers "
+            "this."
         )
     end = 1.2 * float(np.abs([walk.epsilon, *ratios[steps]]).max())  # room for the labels beyond ε
     return lesson_picture(
@@ -150,8 +154,8 @@ def walk_factors(*, key: str, walk: Walk) -> Picture:
         y=Axis(title="factor, power of e", low=-end, high=end),
         marks=[
             _line(key, steps + 1, ratios[steps], "each step"),
-            Rule(role="theory", y=walk.epsilon, label="e^ε: the most that ε allows"),
-            Rule(role="theory", y=-walk.epsilon, label="1/e^ε: the least", below=True),
+            Rule(role="theory", y=walk.epsilon, label="e^ε: largest allowed factor"),
+            Rule(role="theory", y=-walk.epsilon, label="1/e^ε: smallest allowed factor", below=True),
         ],
         sentence=text,
     )
@@ -162,14 +166,16 @@ def measured_walk(*, n: int, walk: MeasuredWalk, key: str) -> Picture:
     moved = stops(n)
     middle = int(np.argmin(np.abs(moved - n / 2)))
     start, half, end = (chance(float(walk.chance[place])) for place in (0, middle, -1))
-    grows = " is not built for medians, and its chance of v still grows" if walk.low[-1] > walk.high[0] else " says v"
+    grows = (
+        " is not made for medians, but its probability of v also grows" if walk.low[-1] > walk.high[0] else " says v"
+    )
     return lesson_picture(
-        title="Probability of v along the walk",
+        title="Probability of the answer v, row by row",
         x=_walk_axis(n),
         y=Axis(title="releases that say v", low=0, high=1.04, form=".0%", ticks=SHARES),
         marks=[_dots(moved, walk, key)],
-        sentence=f"Binary search in released {SEARCHES[key][3]} of {2**WALK_BITS:,} cells{grows}: "
-        f"{start} at the start, {half} half way, {end} at the end (exact 95% intervals).",
+        sentence=f"Binary search in released {SEARCHES[key][3]} of {2**WALK_BITS:,} cells{grows}: {start} at the "
+        f"start, {half} halfway, {end} at the end (exact 95% intervals).",
     )
 
 

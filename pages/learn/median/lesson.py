@@ -19,7 +19,7 @@ BITS = (1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 80, 100, 144, 200, 300, 500, 800, 100
 WALKS = {
     "exponential": "Exponential mechanism",
     "permute-and-flip": "Permute-and-flip",
-    "refusing": "Refuses unless sure",
+    "refusing": "Mechanism that attains the bound",
     "stable": "Stable median (with δ)",
     "search": "Released histogram + binary search (measured)",
     "interval-search": "Interval release + binary search (measured)",
@@ -29,7 +29,7 @@ WALKS = {
 SEARCHES = {"search": "identity", "interval-search": "intervals-anchored"}
 ROOM = math.log(0.999)
 """Logarithm of a probability that is practically 1."""
-VIEWS = ("Who finds the median?", "The walk", "Its steps")
+VIEWS = ("Probability of the right median", "Row by row", "Each step")
 """Its pictures."""
 
 
@@ -42,13 +42,15 @@ def lesson() -> None:
     loss = kit.epsilon("median", default=0.1)
     bits = stops("Bits of the grid", BITS, 200, key="median-bits", help_text="2^bits possible values.")
     with kit.more():
-        n = whole("Rows n", 1, 2001, 1001, step=2, key="median-n", help_text="Odd, so that there is one middle row.")
+        n = whole(
+            "Rows n", 1, 2001, 1001, step=2, key="median-n", help_text="n is odd, so that there is one middle row."
+        )
         delta = stops("δ", (1e-12, 1e-9, 1e-6, 1e-4, 1e-2), 1e-6, key="median-delta")
         seed = kit.draws_seed()
     guess = kit.guess_stop(
         "median",
-        f"{f'{n:,} equal rows' if n > 1 else 'One row'}, ε = {exactly(loss)}. How fine may the grid be before "
-        "**every** private method **with δ = 0** is wrong more often than right about some value?",
+        f"{f'{n:,} equal rows' if n > 1 else 'One row'}, ε = {exactly(loss)}, δ = 0. On how fine a grid is "
+        "**every** private method wrong more often than right, for some value?",
         label="Your guess, in bits of the grid",
         options=BITS,
         default=1000,
@@ -64,11 +66,11 @@ def lesson() -> None:
     kit.show_result(
         f"The limit is at {median.wall(n=n, epsilon=loss):,.1f} bits; you guessed {guess:,.0f}. On $2^{{{bits:.0f}}}$ "
         + (
-            f"values, short of the limit, the exponential mechanism is right with chance **{able}**. {kit.THEORY}"
+            f"values, below the limit, the exponential mechanism is right with probability **{able}**. {kit.THEORY}"
             if float(chances.max_chance[0]) > ROOM
-            else f"values, with δ = 0, no private method is right about every value with "
-            f"probability above **{best_chance}**; "
-            f"the stable median, with δ = {exactly(delta)}, **{stable}**. {kit.THEORY}"
+            else "values, no private method with δ = 0 is right about every value with probability above "
+            f"**{best_chance}**. The stable median, with δ = {exactly(delta)}, is right with probability "
+            f"**{stable}**. {kit.THEORY}"
         )
     )
     bound = median.impossibility(bits=bits, n=n, epsilon=loss)
@@ -76,17 +78,18 @@ def lesson() -> None:
     kit.theorem(
         r"b>\log_2\bigl(1+e^{\varepsilon n}\bigr)\Rightarrow\min_v\Pr[v]<\tfrac12",
         f"{bound.statement} {bound.note} {kit.THEORY}",
-        "Change one row at a time until all rows hold *another* value: a private method may change its mind only a "
-        "little at every step. The walk shows it.",
-        f"With δ > 0 this bound does not apply: on **these data**, whose median takes {stability:,} rows to change, "
-        f"the stable median mostly {'answers' if stability >= threshold else 'refuses'}, whatever the line. "
-        f"Where fewer than about {threshold:,} rows can change the median it mostly refuses.",
+        "Change one row at a time until all rows hold *another* value. At each step the answer's "
+        "probability may change only by a factor e^ε. *Row by row* shows this.",
+        "With δ > 0 this bound does not apply. On **these data** the stable median mostly "
+        f"{'answers' if stability >= threshold else 'refuses'}, for every grid: {stability:,} rows must "
+        f"change before the median does. If fewer than about {threshold:,} rows can change it, it mostly "
+        "refuses.",
         reference="Blum, Ligett and Roth (2013), Theorem 5.1 and Corollary 5.2; McKenna and Sheldon (2020) for "
         "permute-and-flip.",
-        meaning="All rows hold v, one of $2^b$ values; Pr[v]: the chance to say it. For δ = 0 only.",
+        meaning="All rows hold v, one of $2^b$ values. Pr[v]: probability of the answer v. For δ = 0 only.",
     )
     kit.break_it(
-        "On a line far shorter than εn/(4 ln 2) bits the exponential mechanism is nearly always right.",
+        "On a grid with far fewer than εn/(4 ln 2) bits, the exponential mechanism is nearly always right.",
         "Ten bits",
         {"median-bits": kit.stop(10)},
     )
@@ -140,8 +143,9 @@ def _walk(*, n: int, epsilon: float, delta: float, bits: float, seed: int, steps
             badge=f"simulated: {medians.TRIALS} releases of each data set, preview sampler, seed {seed}",
         )
         kit.show_result(
-            "Corollary 5.2: a search in an accurate release of intervals always ends at v. So on grids too fine for n "
-            f"and ε, no ε-private release is accurate. Drawn on 2^{medians.WALK_BITS} cells. {kit.SIMULATED}"
+            "Corollary 5.2: a binary search in an accurate release of intervals always ends at v. So on "
+            f"grids too fine for n and ε, no ε-private release is accurate. Shown on 2^{medians.WALK_BITS} "
+            f"cells. {kit.SIMULATED}"
         )
         return
     walk = medians.exact_walk(chosen, bits=bits, n=n, epsilon=epsilon, delta=delta)
@@ -159,9 +163,9 @@ LESSON = kit.Lesson(
     minutes=8,
     needs="differential privacy with δ = 0; the exponential mechanism",
     class_questions=(
-        "All rows are equal. Why is it hard to say their value privately?",
-        "By how much may the chance of an answer change when one row changes, and after n rows?",
-        "What does the stable median give up to pass the limit?",
+        "All rows are equal. Why is it hard to release their value privately?",
+        "By which factor may the probability of an answer change when one row changes, and after n rows?",
+        "What does the stable median give up so that the limit does not apply?",
     ),
     point=((1, 10), (10, 10), (11, 100), (99.9, 99.9)),  # 10 to a power below −10, for any with δ = 0
     show=lesson,

@@ -19,7 +19,7 @@ def belief(*, prior: float, epsilon: float, delta: float, guess: float) -> Pictu
     """Return the largest and smallest belief after a release against the belief before, for δ = 0."""
     grid = np.unique(np.append(np.linspace(1e-6, 1 - 1e-6, 101), prior))
     low, high = odds.posterior_range(grid, epsilon=epsilon)
-    impossible = "impossible were δ = 0" if delta else f"impossible at ε = {exactly(epsilon)}"
+    impossible = "impossible if δ = 0" if delta else f"impossible at ε = {exactly(epsilon)}"
     if np.interp(WIDE, grid, high) > 1 - TALL:  # the label would be outside of the region
         impossible = ""
     return lesson_picture(
@@ -44,7 +44,7 @@ def delta_sentence(delta: float) -> str:
     """Return the sentence on δ > 0, with a leading space; empty for δ = 0."""
     if not delta:
         return ""
-    return f" This is for δ = 0: with probability up to δ = {exactly(delta)}, a release may reveal everything."
+    return f" This holds for δ = 0. With probability up to δ = {exactly(delta)}, a release may reveal everything."
 
 
 def guessing(*, prior: float, epsilon: float, delta: float) -> Picture:
@@ -55,7 +55,7 @@ def guessing(*, prior: float, epsilon: float, delta: float) -> Picture:
     return lesson_picture(
         title="Guessing right",
         x=epsilon_axis(epsilon),
-        y=Axis(title="chance of guessing right", low=0.45, high=1, form=".0%"),
+        y=Axis(title="probability of guessing right", low=0.45, high=1, form=".0%"),
         marks=[
             impossible_side(grid, best, end=1.0, label="impossible", corner="top left"),
             Curve(role="theory", name="the best attacker", x=grid, y=best),

@@ -15,17 +15,17 @@ VIEWS = ("Belief, before and after", "Guessing right")
 def lesson() -> None:
     """Draw the lesson: belief before and after a release, and the probability of a right guess."""
     kit.intro(
-        "An attacker knows **everyone else** in the data and suspects that you answered yes. They see the release. How "
-        "much surer can they be?"
+        "An attacker knows **everyone else** in the data and suspects that you answered yes. The attacker "
+        "sees the release. How much can it change the attacker's belief?"
     )
     loss = kit.epsilon("odds", default=1.0)
-    percents = whole("How sure they are before, percent", 1, 99, 10, key="odds-prior")
+    percents = whole("The attacker's belief before, percent", 1, 99, 10, key="odds-prior")
     delta = stops("δ", (0, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2), 0, key="odds-delta")
     prior = percents / 100
     guess = kit.guess_number(
         "odds",
-        f"They think it {percents}% likely. How likely can they think it at most, after a release at "
-        f"ε = {exactly(loss)}{' and δ = 0' if delta else ''}?",
+        f"The attacker thinks it is {percents}% likely. After a release at ε = "
+        f"{exactly(loss)}{' and δ = 0' if delta else ''}, how likely can the attacker think it, at most?",
         label="Your guess, percent",
         low=0,
         high=100,
@@ -46,14 +46,14 @@ def lesson() -> None:
     kit.theorem(
         r"\frac{\Pr[\text{you}\mid y]}{\Pr[\text{not you}\mid y]}\le e^{\varepsilon}\,"
         r"\frac{\Pr[\text{you}]}{\Pr[\text{not you}]}",
-        "It does **not** say that nothing is learned about people like you, nor does it mend bad odds. The ε "
-        f"of several releases add up, and a person with several rows gets the ε of each. {kit.THEORY}",
+        "ε does **not** guarantee that nothing is learned about people like you. It does not improve odds "
+        "that were bad before. The ε of several releases add up, and for a person with several rows it is "
+        f"multiplied by their number. {kit.THEORY}",
         reference="Dwork, McSherry, Nissim and Smith (2006); Kasiviswanathan and Smith (2014); Wasserman and Zhou "
         "(2010), Theorem 2.4; Kairouz, Oh and Viswanath (2017) for δ.",
-        meaning="y: what is released. For δ = 0 their odds are multiplied by at most this factor if they know all "
-        "other rows or rows are independent. ε is for replacing one row; if it is for adding or removing one, the "
-        "factor is "
-        r"$e^{2\varepsilon}$.",
+        meaning="y: the release. Assume δ = 0, and that the attacker knows all other rows or rows are independent. "
+        "Then the odds are multiplied by at most this factor. ε is for replacing one row. If ε is for "
+        "adding or removing one row, the factor is $e^{2\\varepsilon}$.",
     )
     kit.break_it("A large ε guarantees little.", "ε = 5", {"odds-epsilon": 5.0})
 
@@ -61,14 +61,14 @@ def lesson() -> None:
 LESSON = kit.Lesson(
     key="odds",
     question="What does an ε mean to someone who suspects you?",
-    group="What is promised",
+    group="What is guaranteed",
     place=110,
     minutes=4,
     needs="odds and Bayes' rule",
     class_questions=(
         "Someone thinks it 10% likely. How likely at most after a release at ε = 1?",
-        "Does ε promise that nothing is learned about people like you?",
-        "What do two releases at ε = 1 allow together?",
+        "Does ε guarantee that nothing is learned about people like you?",
+        "What do two releases at ε = 1 guarantee together?",
     ),
     point=((23.15, 23.25),),
     show=lesson,

@@ -39,10 +39,10 @@ def sanitizer(run: SimulatedErrors, *, alpha: float) -> Picture:
             _curve(run, "ours", "ours", "mechanism:marginals-polynomial"),
             Rule(role="theory", y=alpha, label=f"α = {alpha:g}"),
         ],
-        sentence=f"The sanitizer claims ε = {exactly(run.claimed)}. With T = dᵗ, as printed, it has {printed} and is "
-        f"within α = {alpha:g} from {_first(run, 'printed', alpha)} rows; with T = max |aᵢ| it has {largest}, from "
-        f"{_first(run, 'largest', alpha)} rows. With the noise that ε takes, it is from "
-        f"{_first(run, 'private', alpha)}; ours from {_first(run, 'ours', alpha)}.",
+        sentence=f"The sanitizer claims ε = {exactly(run.claimed)}. With T = dᵗ, as printed, it has {printed} and "
+        f"an error below α = {alpha:g} from {_first(run, 'printed', alpha)} rows. With T = max |aᵢ| it has "
+        f"{largest}, from {_first(run, 'largest', alpha)} rows. With the noise that ε needs it takes "
+        f"{_first(run, 'private', alpha)} rows; our version takes {_first(run, 'ours', alpha)}.",
     )
 
 
@@ -57,12 +57,13 @@ def intervals(run: SimulatedErrors, *, alpha: float) -> Picture:
             _curve(run, "printed", "Algorithm 2, repaired", "mechanism:intervals-printed", "dash"),
             _curve(run, "ours", "anchored", "mechanism:intervals-anchored"),
             _curve(run, "recursive", "recursive quantiles", "mechanism:intervals-recursive", "dot"),
-            Rule(role="theory", y=alpha, label=f"promised: α = {alpha:g}"),
+            Rule(role="theory", y=alpha, label=f"guaranteed: α = {alpha:g}"),
             *(Rule(role="ink", x=place, label=words, dash="dot") for words, place in run.marked_places.items()),
         ],
-        sentence=f"At the printed n = {run.at[at]:,.0f} the worst interval of {LEVEL:.0%} of the releases is within "
-        f"{percent(float(run.errors['printed'][at]))}, where {percent(alpha)} is promised; anchored: "
-        f"{percent(float(run.errors['ours'][at]))}, recursive: {percent(float(run.errors['recursive'][at]))}.",
+        sentence=f"At the printed n = {run.at[at]:,.0f}, {LEVEL:.0%} of releases have a worst error of at most "
+        f"{percent(float(run.errors['printed'][at]))}; the theorem guarantees {percent(alpha)}. Anchored: "
+        f"{percent(float(run.errors['ours'][at]))}; recursive: "
+        f"{percent(float(run.errors['recursive'][at]))}.",
     )
 
 
@@ -86,19 +87,20 @@ def halfspaces(run: SimulatedErrors, *, alpha: float) -> Picture:
         for _, values, role, shape, name in series
     ]
     return lesson_picture(
-        title="ReleaseHalfspaces, where it can be run",
-        x=Axis(title="dimensions T kept", log=True, low=0.8, high=1.5 * run.marked_places["T as printed"]),
+        title="ReleaseHalfspaces, at settings that can be run",
+        x=Axis(title="dimensions T after projection", log=True, low=0.8, high=1.5 * run.marked_places["T as printed"]),
         y=ERROR,
         marks=[
             *marks,
             Rule(role="theory", y=alpha, label=f"α = {alpha:g}"),
             *(Rule(role="ink", x=place, label=words, dash="dot") for words, place in run.marked_places.items()),
         ],
-        sentence=f"For one direction with the margin and {HALFSPACE_ROWS:,} rows (printed: votes counted on the first "
-        f"{VECTORS:,} rows, with at most {MATRICES:,} matrices): at T = 1 the printed release errs by "
-        f"{percent(float(printed[0]))}, at T = 4 its noise alone is {significant(float(printed[-1]))} times n; without "
-        f"noise {percent(float(without_noise[-1]))}, ours {percent(float(ours[-1]))}. Printed is T = "
-        f"{run.marked_places['T as printed']:,.0f}. Errors above 950% stand at the top.",
+        sentence=f"One direction with the margin, {HALFSPACE_ROWS:,} rows (printed version: votes on the first "
+        f"{VECTORS:,} rows, at most {MATRICES:,} matrices). At T = 1 the error of the printed release is "
+        f"{percent(float(printed[0]))}. At T = 4 its noise alone is {significant(float(printed[-1]))}·n; "
+        f"without noise {percent(float(without_noise[-1]))}; our version {percent(float(ours[-1]))}. The "
+        f"paper prints T = {run.marked_places['T as printed']:,.0f}. Errors above 950% are shown at the "
+        "top.",
     )
 
 

@@ -30,8 +30,8 @@ BETA = 0.05
 ALPHAS, ROWS = (0.01, 0.02, 0.05, 0.1, 0.2), (1000, 10_000, 100_000, 1_000_000)
 SEED = 1
 """Seed of the simulations."""
-HEAD = "| number | printed | holds | why |\n|---|---:|---:|---|"
-SURVEY = "| method and its rows, by order | rows | time | right on | synthetic rows |\n|---|---:|---:|---|---|"
+HEAD = "| quantity | printed | correct | why |\n|---|---:|---:|---|"
+SURVEY = "| method and its rows, by order | rows | time | correct for | synthetic rows |\n|---|---:|---:|---|---|"
 TOO_LONG = 7
 """Digits from which a number is written as a power of ten."""
 
@@ -116,7 +116,7 @@ def _weights(loss: float) -> SystemTable:
 
 
 def _stability(loss: float) -> SystemTable:
-    parts = whole("Subsamples take one row of", 8, 256, 64, step=8, key="printed-parts")
+    parts = whole("Subsample size: n divided by", 8, 256, 64, step=8, key="printed-parts")
     n = _rows()
     delta = stops("δ", (1e-9, 1e-6, 1e-4, 1e-2), 1e-6, key="printed-delta")
     return SystemTable(table=stability_table(n=n, rows=max(1, n // parts), epsilon=min(loss, 1.0), delta=delta))
@@ -134,7 +134,7 @@ SYSTEMS: dict[str, tuple[str, Callable[[float], SystemTable], str]] = {
     "intervals": ("Intervals", _intervals, "play/page.py"),
     "rectangles": ("Rectangles and boxes", _rectangles, "play/page.py"),
     "halfspaces": ("Halfspaces", _halfspaces, "learn/page.py"),
-    "weights": ("Queries that weigh rows", _weights, "learn/page.py"),
+    "weights": ("Queries with weights", _weights, "learn/page.py"),
     "stability": ("Stable answers", _stability, "one_number/page.py"),
     "random": ("Random privacy", _random, "learn/page.py"),
 }
@@ -145,13 +145,13 @@ def show_paper_tables() -> None:
     """Draw the system's controls, its table, and the link to its page with these settings."""
     left, right = st.columns([1, 3])
     with left:
-        chosen = choice("System", {key: title for key, (title, _, _) in SYSTEMS.items()}, key="printed-system")
+        chosen = choice("Topic", {key: title for key, (title, _, _) in SYSTEMS.items()}, key="printed-system")
         loss = epsilon("printed", default=1.0)
         _, build_table, page = SYSTEMS[chosen]
         system = build_table(loss)
         table = system.table
     with right:
-        st.markdown(f"**{table.title}**: as the paper prints it, and what holds. {THEORY}")
+        st.markdown(f"**{table.title}**: as the paper prints it, and the correct version. {THEORY}")
         with st.container(key="printed_table"):
             st.markdown("\n".join([HEAD, *map(table_row, table.lines)]))
             # Inside the scrolling container, so that the keyboard reaches it.
@@ -161,8 +161,8 @@ def show_paper_tables() -> None:
             with st.expander("The paper's Table 1, at these settings"):
                 st.markdown("\n".join([SURVEY, *map(survey_row, table.survey)]))
                 st.caption(
-                    "The paper prints orders: constants are 1 here; exponents, lost in our copy, are recalled. The "
-                    "last two lines are counted here, with all constants."
+                    "The paper prints orders of magnitude: constants are 1 here. Exponents missing in our "
+                    "copy are from memory. The last two lines are computed here, with all constants."
                 )
         if system.run:
             picture = remember(f"printed|{table!r}", system.run)

@@ -27,7 +27,7 @@ def biases(*, degrees: Degrees, bias: float, guess: int) -> Picture:
     floor = 0.001
     needed, printed = degrees.needed(bias), degrees.needed(bias, printed=True)
     return lesson_picture(
-        title="How far from the step",
+        title="Distance from the step",
         x=Axis(
             title="degree t: attributes of a counted set",
             low=0.5,
@@ -60,16 +60,26 @@ def step(*, polynomial: Polynomial) -> Picture:
     return lesson_picture(
         title="The polynomial",
         x=Axis(
-            title="attributes of the query that a row has", low=-0.3, high=width + 0.3, ticks=tuple(map(float, counts))
+            title="how many of the query's attributes a row has",
+            low=-0.3,
+            high=width + 0.3,
+            ticks=tuple(map(float, counts)),
         ),
         y=Axis(title="counted as"),
         marks=[
-            Dots(role="true", name="wanted: no or yes", x=counts, y=target(width=width, least=1), shape="square"),
+            Dots(
+                role="true",
+                name="true value: no (0) or yes (1)",
+                x=counts,
+                y=target(width=width, least=1),
+                shape="square",
+            ),
             Curve(role=MECHANISM, name=f"degree {polynomial.degree}", x=places, y=polynomial.at(places)),
-            Dots(role=MECHANISM, name="what a row counts", x=counts, y=np.array(polynomial.values), shape="circle"),
+            Dots(role=MECHANISM, name="value of a row", x=counts, y=np.array(polynomial.values), shape="circle"),
         ],
-        sentence=f"A row with none of the {width} attributes should count 0 and any other 1: the polynomial of degree "
-        f"{polynomial.degree} counts each within {rounded_up(polynomial.gamma)} of that.",
+        sentence=f"The true value of a row is 0 if it has none of the {width} attributes and 1 otherwise. The "
+        f"polynomial of degree {polynomial.degree} gives each row a value within "
+        f"{rounded_up(polynomial.gamma)} of that.",
     )
 
 
@@ -79,13 +89,13 @@ def against_rows(*, errors: PredictedErrors, width: int, attributes: int) -> Pic
     where = (
         f"from {gains[0]:,} to {gains[-1]:,} rows polynomials have the least error"
         if len(gains)
-        else "polynomials have the least error at no number of rows tried"
+        else "at no tried number of rows do polynomials have the smallest error"
     )
     if len(gains) and gains[-1] < errors.rows[-1]:
         where += "; beyond, noise in every answer has"
     floor = 1e-4
     return lesson_picture(
-        title="Who needs how many rows",
+        title="Rows needed by each method",
         x=Axis(title="rows n", log=True, form="~s", low=float(errors.rows[0]), high=float(errors.rows[-1])),
         y=Axis(title="predicted worst error", log=True, low=floor, high=1, form="~p"),
         marks=[
@@ -97,7 +107,7 @@ def against_rows(*, errors: PredictedErrors, width: int, attributes: int) -> Pic
                 y=np.maximum(errors.direct, floor),
                 dash="dash",
             ),
-            Rule(role="quiet", y=NOTHING, label="saying ½ to all"),
+            Rule(role="quiet", y=NOTHING, label="answer ½ to every query"),
         ],
-        sentence=f"For questions about {width} of {attributes} attributes, {where}.",
+        sentence=f"For queries about {width} of {attributes} attributes, {where}.",
     )

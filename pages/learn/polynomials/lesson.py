@@ -14,19 +14,19 @@ from pages.shell.controls import stops, whole
 from pages.shell.presentation import outside_presentation, presentation_place
 from pages.shell.tasks.memory import remember
 
-VIEWS = ("How far from the step", "The polynomial", "Who needs how many rows")
+VIEWS = ("Distance from the step", "The polynomial", "Rows needed by each method")
 MAX_WIDTH = 12
-BADGE = "theory: public numbers only, nothing drawn"
+BADGE = "theory: public numbers only, nothing sampled"
 ROWS = np.unique(np.round(np.geomspace(1e3, 1e10, 57)).astype(np.int64))
 
 
 def lesson() -> None:
     """Draw the lesson with one of three pictures."""
     kit.intro(
-        "How many rows have **any** of these k attributes? There can be astronomically many such questions. But a "
-        "row's answer depends only on *how many* of the k it has."
+        "How many rows have **any** of these k attributes? There can be astronomically many such queries. "
+        "But a row's answer depends only on *how many* of the k attributes it has."
     )
-    width = whole("Attributes of a question k", 2, MAX_WIDTH, MAX_WIDTH, key="polynomials-width")
+    width = whole("Attributes of a query k", 2, MAX_WIDTH, MAX_WIDTH, key="polynomials-width")
     with presentation_place("slider"):
         bias = stops("Allowed distance γ", (0.01, 0.02, 0.05, 0.1, 0.2, 0.3), 0.1, key="polynomials-bias")
     with kit.more(), outside_presentation():
@@ -35,8 +35,8 @@ def lesson() -> None:
         delta = stops("δ", (0, 1e-9, 1e-6, 1e-3), 1e-6, key="polynomials-delta")
     guess = kit.guess_number(
         "polynomials",
-        f"Each row counts as a number within {percent(bias)} of its yes (1) or no (0): a polynomial in how many of the "
-        f"{width} attributes it has. Of which degree must it be?",
+        f"A row's true value is yes (1) or no (0). A polynomial in how many of the {width} attributes it "
+        f"has must be within {percent(bias)} of that. Which degree does it need?",
         label="Your guess, a degree",
         low=1,
         high=MAX_WIDTH,
@@ -60,26 +60,28 @@ def lesson() -> None:
         shown = figure.against_rows(errors=errors, width=width, attributes=attributes)
         kit.picture(shown, key="polynomials_rows", badge=f"{BADGE}; ε = {exactly(loss)}, δ = {exactly(delta)}")
     kit.show_result(
-        f"Degree **{needed}** of {width} is enough: {significant(counts)} noisy counts of at most {needed} attributes "
-        f"answer {significant(degree_table.queries)} questions, **{significant(degree_table.queries / counts)}** times "
-        f"as many; you guessed {guess}. With noise, in the best degree (d = {attributes}, ε = {exactly(loss)}, "
-        f"δ = {exactly(delta)}), "
+        f"Degree **{needed}** of {width} is enough. {significant(counts)} noisy counts of at most {needed} "
+        f"attributes answer {significant(degree_table.queries)} queries, "
+        f"**{significant(degree_table.queries / counts)}** times as many; you guessed {guess}. With noise, "
+        f"in the best degree (d = {attributes}, ε = {exactly(loss)}, δ = {exactly(delta)}), "
         f"{_rows(errors.polynomial, bias)}. {kit.THEORY}"
     )
     kit.theorem(
         r"\deg p=O\bigl(\sqrt k\,\ln\tfrac1\gamma\bigr)",
-        "Averaged over the rows, p of how many of the k attributes a row has is a sum of counts “all of these i”, i up "
-        f"to t. Give each of those noise once, and every question is answered by adding up. C(d, 1) + … + C(d, t) = "
-        f"{significant(counts)} counts (about d^t/t! where d is far above t) share ε: their noise grows with their "
-        f"number, and the last picture says how many rows that takes. {kit.THEORY}",
-        "“All of them” and “at least r of them” have polynomials of their own. Where k is small, or rows are very "
-        "many, noise in every answer is the better way.",
+        "Let p be the polynomial in how many of the k attributes a row has. Its mean over all rows is a "
+        "weighted sum of counts “all of these i attributes”, i up to t. Add noise to each count once; "
+        f"every query is then a weighted sum of them. C(d, 1) + … + C(d, t) = {significant(counts)} counts "
+        "share ε (about d^t/t! if d is far above t). More counts mean more noise. The last picture shows "
+        f"the rows this needs. {kit.THEORY}",
+        "“All of them” and “at least r of them” have their own polynomials. If k is small, or rows are "
+        "very many, noise in every answer has the smaller error.",
         reference="Thaler, Ullman and Vadhan (2012), Fact 4.2, Lemma 4.3 and Theorem 1.1; the best polynomial is a "
         "linear program's.",
-        meaning="Enough for a p(s) within γ of 0 at s = 0 and of 1 beyond; a row has s of the k attributes.",
+        meaning="Enough for a p(s) within γ of 0 at s = 0, and within γ of 1 for larger s. A row has s of the k "
+        "attributes.",
     )
     kit.break_it(
-        "A small γ needs a high degree, and little is saved.",
+        "A small γ needs a high degree, and then few counts are saved.",
         "γ = 1%, k = 6",
         {"polynomials-bias": "0.01", "polynomials-width": 6},
     )
@@ -89,21 +91,21 @@ def _rows(errors: Floats, allowed: float) -> str:
     """Return the number of rows from which the worst error is allowed, as a sentence."""
     enough = ROWS[errors <= allowed]
     return (
-        f"answers are that near from about {significant(float(enough[0]))} rows on"
+        f"answers have an error this small from about {significant(float(enough[0]))} rows"
         if len(enough)
-        else f"not all are that near on up to {significant(float(ROWS[-1]))} rows"
+        else f"some answers have a larger error even at {significant(float(ROWS[-1]))} rows"
     )
 
 
 LESSON = kit.Lesson(
     key="polynomials",
-    question="Can few counts answer very many questions?",
+    question="Can few counts answer very many queries?",
     group=kit.SYSTEMS,
     place=420,
     minutes=8,
     needs="polynomials; binomial coefficients",
     class_questions=(
-        "A row's answer depends only on how many of the k attributes it has. What does that buy?",
+        "A row's answer depends only on how many of the k attributes it has. How does that help?",
         "Why does a degree of about √k suffice?",
         "When is it better to release the marginals of k attributes directly?",
     ),

@@ -32,7 +32,7 @@ def separation(*, folded: Separation, net: Floats, n: int, limit: float | None, 
     roles = dict(zip(losses, ("theory", "mechanism:net"), strict=True))
     furthest = max(2.0, *(float(reached.max()) for reached, _ in losses.values()))
     x = Axis(
-        title="loss between two samples, at least",
+        title="privacy loss between two samples, at least",
         log=furthest > LONG,
         low=folded.epsilon / 2 if furthest > LONG else 0,
         high=furthest * 1.05,
@@ -51,10 +51,10 @@ def separation(*, folded: Separation, net: Floats, n: int, limit: float | None, 
             Rule(role="quiet", x=1.0, label="loss 1"),
             guess_rule(y=guess, label="your guess, at loss 1"),
         ],
-        sentence=f"Two samples of {n:,} rows from the same population are distinguished with a loss of 1 or more in "
-        f"{percent(folded.far)} of all pairs (you guessed {percent(guess)}){tends}. A single row has a loss of at most "
-        f"{rounded_up(folded.epsilon)}. The net mechanism tells half of {len(net)} pairs apart with at least "
-        f"{significant(float(np.median(net)))}.",
+        sentence=f"Take pairs of samples of {n:,} rows from the same population. {percent(folded.far)} of all pairs "
+        f"have a privacy loss of 1 or more (you guessed {percent(guess)}){tends}. For a single row it is "
+        f"at most {rounded_up(folded.epsilon)}. Half of {len(net)} pairs of net-mechanism outputs have at "
+        f"least {significant(float(np.median(net)))}.",
     )
     table: dict[str, list[str] | list[float]] = {
         "what": [name for name, (reached, _) in losses.items() for _ in reached],
@@ -75,10 +75,10 @@ def needed_epsilon(*, rows: Sequence[int], epsilons: Sequence[float], beta: floa
     places, needed = np.array(rows, dtype=np.float64), np.array(epsilons)
     factor = float(np.median(needed * np.sqrt(places)))
     return lesson_picture(
-        title="Which ε a net mechanism needs",
+        title="Largest ε for a net mechanism",
         x=Axis(title="rows n of each sample", log=True, low=rows[0] * 0.8, high=rows[-1] * 1.25, ticks=tuple(rows)),
         y=Axis(
-            title="privacy loss ε, at most",
+            title="ε, at most",
             log=True,
             low=float(needed.min()) / 3,
             high=float(needed.max()) * 3,
@@ -89,9 +89,10 @@ def needed_epsilon(*, rows: Sequence[int], epsilons: Sequence[float], beta: floa
         ],
         caption=f"At n = {rows[-1]:,} an ε of {rounded_down(float(needed[-1]))} at most; 1/√n is "
         f"{significant(rows[-1] ** -0.5)}.",
-        sentence=f"To lose less than 1 in all but {percent(beta)} of the pairs of samples, a net mechanism needs an ε "
-        f"of at most {rounded_down(float(needed[0]))} at n = {rows[0]:,} and "
-        f"{rounded_down(float(needed[-1]))} at n = {rows[-1]:,}: about {significant(factor)} times 1/√n.",
+        sentence=f"All but {percent(beta)} of pairs should have a privacy loss below 1. For that, a net mechanism "
+        f"needs an ε of at most {rounded_down(float(needed[0]))} at n = {rows[0]:,} and "
+        f"{rounded_down(float(needed[-1]))} at n = {rows[-1]:,}. That is about {significant(factor)} times "
+        "1/√n.",
     )
 
 

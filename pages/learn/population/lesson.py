@@ -16,7 +16,7 @@ FAR = 4
 """Ratio of the count's spread to the ruler's length from which folded counts are nearly independent."""
 NET_POINTS, PAIRS = 8, 60
 """Points of the net mechanism, and number of pairs of samples."""
-VIEWS = ("Two samples", "Which ε a net mechanism needs")
+VIEWS = ("Two samples", "Largest ε for a net mechanism")
 """Its pictures."""
 ROWS = (10, 100, 1000, 10_000)
 BETA = 0.05
@@ -26,17 +26,20 @@ BETA = 0.05
 def lesson() -> None:
     """Draw the lesson: the probability that two samples are distinguished."""
     kit.intro(
-        "Two polls ask different people of the **same** population. Surely their private answers look alike? Fold the "
-        "number of yeses like a ruler: 0, 1, … up to m − 1, then back to 0. One person moves it by 1 at most."
+        "Two polls ask different people of the **same** population. Are their private answers alike? Fold "
+        "the number of yeses back and forth like a folding ruler: 0, 1, …, m − 1, then down to 0. One "
+        "person changes the folded count by at most 1."
     )
     losses = (0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
-    loss = stops("Privacy budget ε", losses, 0.1, key="population-epsilon", help_text="The ruler has length 2/ε.")
+    loss = stops(
+        "Privacy budget ε", losses, 0.1, key="population-epsilon", help_text="The folded count has length m = 2/ε."
+    )
     n = int(stops("Rows n of each sample", (10, 100, 1000, 10_000, 100_000), 10_000, key="population-n"))
     guess = kit.guess_number(
         "population",
-        f"ε = {exactly(loss)} hides every single row. For how many pairs of samples of one population is some "
-        "output **e times likelier** under one of them"
-        f"{f' (a loss of 1, {significant(1 / loss)} times ε)' if loss < 1 else ''}?",
+        f"ε = {exactly(loss)} protects every single row. For how many pairs of samples from one population "
+        "is some output **e times more likely** under one of "
+        f"them{f' (a loss of 1, {significant(1 / loss)} times ε)' if loss < 1 else ''}?",
         label="Your guess, percent of all pairs",
         low=0,
         high=100,
@@ -60,24 +63,25 @@ def lesson() -> None:
         f"synthetic rows that answer alike, has a loss of {rounded_down(float(np.median(net)))} or more in half "
         f"of them. {kit.SIMULATED}"
     )
-    wanders = f"The count of a sample wanders by about √n = {significant(n**0.5)}"
+    wanders = f"The count of a sample varies by about √n = {significant(n**0.5)}"
     if n**0.5 >= FAR * folded.modulus:
-        text = f"{wanders}, far more than the ruler's length {folded.modulus}: folded, they are as good as independent."
-    else:
         text = (
-            f"{wanders}, and the ruler's length is {folded.modulus}: with more rows the folded answers would be freer."
+            f"{wanders}, far more than m = {folded.modulus}. The folded counts of two samples are therefore "
+            "almost independent."
         )
+    else:
+        text = f"{wanders}, and m = {folded.modulus}. With more rows the folded counts would be closer to independent."
     kit.theorem(
         r"m=\tfrac2\varepsilon\ll\sqrt n:\;\Pr\bigl[\text{loss}\ge1\bigr]\approx\frac{1+\varepsilon}{4}",
         f"{text} {kit.THEORY}",
         distributional_words(folded, net, n=n),
         without_replacement(n),
         reference="Blum, Ligett and Roth (2013), section 7, Theorems 7.3 and 7.5.",
-        meaning=f"Noise of scale 1/ε hides every single row, at ε = {exactly(loss)}, "
-        f"and {'not' if folded.beta(1.0) else 'here, up to a loss of 1, also'} which sample was asked.",
+        meaning=f"Noise of scale 1/ε protects every single row at ε = {exactly(loss)}. It does "
+        f"{'not' if folded.beta(1.0) else 'here, up to a loss of 1, also'} hide which sample was asked.",
     )
     kit.break_it(
-        "Ten people's count hardly wanders.",
+        "The count of ten people varies little.",
         "Ten rows",
         {"population-n": kit.stop(10)},
     )
@@ -113,33 +117,35 @@ def distributional_words(folded: distributional.Separation, net: Floats, *, n: i
     """
     least, middle = folded.beta(1.0), float(np.median(net))
     broken = (
-        f"With the folded count (1, β)-distributional privacy needs a β of at least {rounded_down(least)}, if the "
-        "population is large."
+        f"For the folded count, (1, β)-distributional privacy needs a β of at least {rounded_down(least)}, "
+        "if the population is large."
         if least
-        else "At so large an ε, or on so few rows, the folded count has it: no two samples are told apart with a loss "
-        "above 1, so (1, 0)-distributional privacy holds."
+        else "At such a large ε, or on so few rows, no two samples have a loss above 1. So the folded count has "
+        "(1, 0)-distributional privacy."
     )
     nor = "Nor do net mechanisms have it" if least else "Net mechanisms do not have it"
     return (
-        "**Distributional privacy** is about the sample: two samples of n distinct rows, drawn without replacement "
-        "from one population, look alike except with chance β over the draw. With β below "
-        f"1/(n + 1)² = {significant(distributional.differential_from(n=n))} it implies differential privacy; the "
-        f"reverse does not hold. {broken} {kit.THEORY}\n\n{nor} at the ε of their differential privacy: at "
-        f"ε = {exactly(folded.epsilon)} the one for thresholds, with {NET_POINTS} points, tells two samples of {n:,} "
-        f"of {2 * n:,} people apart with a loss of **at least {rounded_down(middle)}** in half of all pairs, "
-        f"{significant(middle / folded.epsilon)} times ε. That grows like ε√n, so it takes an ε of about "
-        f"1/√n = {significant(n**-0.5)}; measured, {rounded_down(_pairs(n).max_epsilon(loss=1.0, beta=BETA))} at most "
-        f"for a loss below 1 in 95% of the pairs. {kit.SIMULATED}"
+        "**Distributional privacy** is about samples. Two samples of n distinct rows, drawn without "
+        "replacement from one population, look alike except with probability β. If β is below 1/(n + 1)² = "
+        f"{significant(distributional.differential_from(n=n))}, it implies differential privacy; the "
+        f"reverse is false. {broken} {kit.THEORY} {nor} at the ε of their differential privacy. At ε = "
+        f"{exactly(folded.epsilon)}, take the one for thresholds with {NET_POINTS} points and two samples "
+        f"of {n:,} of {2 * n:,} people. In half of all pairs its loss is **at least "
+        f"{rounded_down(middle)}**, {significant(middle / folded.epsilon)} times ε. The loss grows like "
+        f"ε√n, so ε must be about 1/√n = {significant(n ** (-0.5))}. Measured: at most "
+        f"{rounded_down(_pairs(n).max_epsilon(loss=1.0, beta=BETA))} for a loss below 1 in 95% of pairs. "
+        f"{kit.SIMULATED}"
     )
 
 
 def without_replacement(n: int) -> str:
     """Return why the definition samples without replacement."""
     return (
-        "**Why without replacement?** Let a mechanism say whether its sample is one database D*: that is not "
-        f"differentially private. With replacement (n fair coins) D* is so rare that two are told apart in {_rare(n)} "
-        "of all pairs, and a promise about samples does not notice. Drawn without replacement from D* and one row "
-        f"more, it is {percent(distributional.giveaway(n=n, replacement=False))} of them, more than 1/(n + 1)². "
+        "**Why without replacement?** Let a mechanism publish whether its sample is one database D*. This "
+        "is not differentially private. With replacement (n fair coins), D* is very rare: two samples are "
+        f"told apart in only {_rare(n)} of pairs. A guarantee about samples does not notice this. Without "
+        "replacement, from D* and one more row, it is "
+        f"{percent(distributional.giveaway(n=n, replacement=False))} of pairs, more than 1/(n + 1)². "
         f"{kit.THEORY}"
     )
 
@@ -151,15 +157,15 @@ def _rare(n: int) -> str:
 
 LESSON = kit.Lesson(
     key="population",
-    question="Does protecting each row hide the sample?",
-    group="What is promised",
+    question="Does protecting each row also hide the sample?",
+    group="What is guaranteed",
     place=130,
     minutes=6,
     needs="differential privacy; sampling without replacement",
     class_questions=(
         "One row moves the folded count by 1 at most. Why are two samples told apart?",
         "Distributional privacy with β below 1/(n + 1)² implies differential privacy. Why not the reverse?",
-        "Which ε would a net mechanism need for a useful promise about samples of n rows?",
+        "Which ε would a net mechanism need for a useful guarantee about samples of n rows?",
     ),
     point=((25, 50),),
     show=lesson,

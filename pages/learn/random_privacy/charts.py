@@ -112,17 +112,17 @@ def losses(*, simulations: LossFigure, projected: bool) -> Picture:
             ),
         ]
     ratio = private.mean() / random.mean() if random.mean() > 0 else math.inf
-    text = "both mechanisms are one here: the condition is not met."
+    text = "the condition is not met, so both mechanisms are the same here."
     if simulations.spared:
         text = "the same here." if ratio < 1.005 else f"{significant(ratio)} times as much as with random privacy."
     return Picture(
-        title="Losses of the simulations",
-        x=Axis(title="L1 loss, share of n (each dot 2 in 100)", low=0, high=right),
+        title="Total (L1) error of each simulation",
+        x=Axis(title="L1 error, share of n (each dot 2 in 100)", low=0, high=right),
         y=Axis(shown=False),
         marks=marks,
-        sentence=f"Mean loss over {len(private)} simulations {'after' if projected else 'before'} the projection: "
-        f"{significant(float(private.mean()))} for the private histogram, {significant(float(random.mean()))} for the "
-        f"random-private one; {text}",
+        sentence=f"Mean L1 error over {len(private)} simulations {'after' if projected else 'before'} the "
+        f"projection: {significant(float(private.mean()))} for the private histogram, "
+        f"{significant(float(random.mean()))} for the random-private one; {text}",
         table={PRIVATE: short_numbers(np.sort(private)), RANDOM: short_numbers(np.sort(random))},
         height=280,
     )
@@ -164,9 +164,10 @@ def histograms(*, simulations: LossFigure) -> Picture:
             Dots(role=ROLES[PRIVATE], name=PRIVATE, x=cells + 0.5, y=private, shape="triangle-up"),
             Dots(role=ROLES[RANDOM], name=RANDOM, x=cells + 0.5, y=random, shape="circle"),
         ],
-        sentence=f"{len(full)} of {len(simulations.histogram)} cells hold rows; the private release shows rows in "
-        f"{shown[0]}, the random-private one in {shown[1]}. Their total errors here: "
-        f"{significant(float(simulations.private_loss[0]))} and {significant(float(simulations.random_loss[0]))} of n.",
+        sentence=f"{len(full)} of {len(simulations.histogram)} cells hold rows. The private release shows rows in "
+        f"{shown[0]} cells, the random-private one in {shown[1]}. Total errors here: "
+        f"{significant(float(simulations.private_loss[0]))} and "
+        f"{significant(float(simulations.random_loss[0]))} of n.",
         table={"cell": cells.tolist(), "true": truth.tolist(), PRIVATE: private.tolist(), RANDOM: random.tolist()},
         height=330,
     )
@@ -178,7 +179,7 @@ def growth_curves(growth: Growth) -> Picture:
     Log against log shows k itself as a straight line, log against plain numbers shows log k so.
     """
     marks: list[Mark] = []
-    table: dict[str, list[Any]] = {"histogram": [], "what grows": [], "cells": [], "mean L1 loss": []}
+    table: dict[str, list[Any]] = {"histogram": [], "what grows": [], "cells": [], "mean L1 error": []}
 
     def add_rows(name: str, grows: str, cells: Sequence[int], values: Floats) -> None:
         columns = [[name] * len(cells), [grows] * len(cells), cells, short_numbers(values)]
@@ -201,14 +202,17 @@ def growth_curves(growth: Growth) -> Picture:
                 x=growth.lower_bound_cells, y=growth.lower_bound, end=floor, label="impossible", corner="bottom right"
             ),
         )
-        add_rows("no private histogram below", "k grows", growth.lower_bound_cells.tolist(), growth.lower_bound)
-        text += f" Hatched: on its hardest data no private histogram has less, at k = {growth.max_cells:,} "
+        add_rows("impossible (lower bound)", "k grows", growth.lower_bound_cells.tolist(), growth.lower_bound)
+        text += (
+            " Hatched: impossible (lower bound) for private histograms on the hardest data, at k = "
+            f"{growth.max_cells:,} "
+        )
         text += f"{significant(float(growth.lower_bound[-1]))}."
         y = Axis(title="mean L1 loss, share of n (log)", log=True, low=floor)
     else:
         y = Axis(title="mean L1 loss, share of n", low=0)
     return Picture(
-        title="Mean loss against the number of cells",
+        title="Mean L1 error against the number of cells",
         x=Axis(title="cells: all (k) or non-empty (r) (log)", log=True, form="~s"),
         y=y,
         marks=marks,
@@ -220,11 +224,13 @@ def growth_curves(growth: Growth) -> Picture:
 def _sentence(growth: Growth, k: tuple[int, int], loss: tuple[float, float]) -> str:
     """Return in words the growth of both losses, and the largest k at which empty cells may stay empty."""
     last = growth.last
-    until = f", up to k = {last:,}: beyond, the condition fails and they agree" if last < growth.max_cells else ""
+    until = (
+        f", up to k = {last:,}; for larger k the condition is not met and both agree" if last < growth.max_cells else ""
+    )
     if growth.projected:
         text = f"After the projection, {significant(k[1] / k[0])} times as many cells (k = {k[0]:,} to {k[1]:,}) cost "
         text += f"the private histogram {loss_growth(k, loss)}."
-        random = f" The random-private one's grows only with the non-empty r{until}."
+        random = f" The error of the random-private one grows only with the r non-empty cells{until}."
     else:
         text = "Before the projection, the private histogram's loss grows with all cells, as k/(εn)"
         random = f"; the random-private one's only with the non-empty r{until}."
@@ -273,12 +279,12 @@ def lone_pet(shares: Floats, *, spared: bool) -> Picture:
         ]
     there, elsewhere = (f"{100 * share:.3g}" for share in shares[1])
     return Picture(
-        title="A pet alone in a cell",
+        title="One pet alone in its cell",
         x=Axis(title="releases with a count > 0", low=0, high=1.15, form="~p", ticks=(0, 0.25, 0.5, 0.75, 1)),
         y=Axis(labels=tuple(name.replace(" ", "\n") for name in names)),
         marks=marks,
-        sentence=f"With random privacy, {there} in 100 releases show a pet there if it is there, {elsewhere} if not. "
-        "An attacker who knows all other rows and sees a count is certain."
+        sentence=f"With random privacy, {there} of 100 releases show a pet there if it is there, and {elsewhere} if "
+        "not. An attacker who knows all other rows and sees a count knows the last row with certainty."
         if spared
         else f"The condition is not met, so every cell gets noise: {there} in 100 releases show a pet there if it is "
         f"there, {elsewhere} if not.",

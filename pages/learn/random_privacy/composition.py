@@ -25,9 +25,9 @@ def plan(histogram: Integers, settings: RandomPrivacySettings, *, simulations: L
     """Let the user plan several releases, draw them, and request one more."""
     st.header("More than one release")
     lead(
-        "Each release costs. Fix how many before you see any.",
-        "Both histograms may be released more than once. γ is a share of all the data that could have been drawn, and "
-        "shares of the same data add up.",
+        "Each release adds to ε and γ. Fix their number before you see any release.",
+        "Both histograms may be released more than once. γ is a share of all data sets that could have "
+        "been sampled. The shares add up.",
     )
     n, relation = int(histogram.sum()), Neighbours.REPLACE_ONE
     spared = lone_row_chance(cells=len(histogram), n=n, condition=settings.condition) <= settings.gamma
@@ -44,7 +44,7 @@ def plan(histogram: Integers, settings: RandomPrivacySettings, *, simulations: L
     )
     # A changed plan is a new plan: these are previews, and nothing has been spent.
     plan_key = f"{key}|{one!r}|{planned}"
-    if st.button("Draw the planned releases", key="sparse_draw"):
+    if st.button("Sample the planned releases", key="sparse_draw"):
         SHOWN_PLAN.value = plan_key
     if SHOWN_PLAN.value != plan_key:
         EXTENDED_PLAN.value = ""
@@ -54,7 +54,7 @@ def plan(histogram: Integers, settings: RandomPrivacySettings, *, simulations: L
         cells = int((simulations.random[place] > 0).sum())
         lines.append(f"| {place + 1} | {cells:,} | {percent(float(simulations.random_loss[place]))} |")
     st.markdown("\n".join(lines))
-    st.markdown("Seen. Would one more help? :blue-badge[simulated]")
+    st.markdown("You have seen the planned releases. Would one more help? :blue-badge[simulated]")
     if st.button("Choose one more, now that these are seen", key="sparse_again"):
         EXTENDED_PLAN.value = plan_key
     if EXTENDED_PLAN.value == plan_key:
@@ -69,18 +69,19 @@ def _show_one_more(one: Guarantee, *, planned: int) -> None:
         plain = Guarantee(epsilon=one.epsilon, neighbours=one.neighbours)
         adding = compose([plain] * (planned + 1), fixed_in_advance=False)
         st.error(
-            f"Refused. {problem} The proof counts, before anything is seen, the share γ of data without guarantee. "
-            "What you saw tells which data these are; a release chosen by it may be one that fails for just them, so "
-            f"no sum of γ holds. Plan {planned + 1} releases from the start instead."
+            f"Refused. {problem} Before any release, the proof bounds the share γ of data sets without "
+            "guarantee. After a release you know more about which data set this is. A further release "
+            f"chosen then may fail for exactly this one, so no sum of γ holds. Plan {planned + 1} releases "
+            "from the start instead."
         )
         st.caption(
-            f"A differentially private histogram may be chosen after seeing others of its kind: its {plain.sentence()} "
-            f"holds for all data, so {planned + 1} of them add up to {_sum_in_words(adding)} in any order."
+            f"A differentially private histogram may be chosen after seeing others: its {plain.sentence()} "
+            f"holds for all data. So {planned + 1} of them add up to {_sum_in_words(adding)} in any order."
         )
     else:
         st.success(
-            f"Allowed: every cell gets noise here, so there is no γ, and ε adds up even for releases chosen after "
-            f"seeing others: {_sum_in_words(together)}."
+            "Allowed: every cell gets noise here, so there is no γ. ε adds up even for releases chosen "
+            f"after seeing others: {_sum_in_words(together)}."
         )
 
 

@@ -21,11 +21,14 @@ from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import choice, stops
 from pages.shell.tasks.memory import remember
 
-VIEWS = ("The losses", "The histograms", "What it grows with")
+VIEWS = ("Total errors", "The histograms", "Growth of the error")
 FIGURES = {"figure-1": "25 cells, 2 full (the paper's Figure 1)", "figure-2": "400 cells, 16 full (Figure 2)"}
 CONDITIONS = {"paper": "the paper's, 2k ≤ γn", "sharper": "sharper, the worst population"}
 GAMMAS = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-FROM = "By the paper's condition, empty cells may stay empty from γ = 2k/n on; the sharper one allows a smaller γ."
+FROM = (
+    "Under the paper's condition, empty cells may stay empty if γ is at least 2k/n. The sharper condition "
+    "allows a smaller γ."
+)
 WIDE = (25, 6400)
 """Numbers of cells between which the growth of the projected loss is told."""
 
@@ -33,12 +36,12 @@ WIDE = (25, 6400)
 def lesson() -> None:
     """Draw the controls, the question, and one of three pictures."""
     kit.intro(
-        "Most cells here are empty, and with δ = 0 a private release must blur them all. **Random differential "
-        "privacy** promises nothing for a share γ of the data sets that the population could have made: what does that "
-        "buy?"
+        "Most cells here are empty, and with δ = 0 a private release must add noise to all of them. "
+        "**Random differential privacy** guarantees nothing for a share γ of the data sets that could have "
+        "been sampled. How much does this reduce the error?"
     )
     loss = kit.epsilon("random", default=0.1)
-    gamma = stops("Failing share γ", GAMMAS, 0.1, key="random-gamma", help_text=FROM)
+    gamma = stops("Share γ of data sets without guarantee", GAMMAS, 0.1, key="random-gamma", help_text=FROM)
     with kit.more():
         chosen = choice("The histogram", FIGURES, key="random-figure")
         rows = int(stops("Rows n", (500, 1000, 3000, 8000, 30_000), 500, key="random-rows"))
@@ -61,18 +64,18 @@ def lesson() -> None:
     needed = rows_needed(cells=cells, gamma=gamma, condition=condition)
     # Not in proportion to the cells that get noise.
     gain = (
-        f"**{significant(private / random)}** times less, not {cells}/{full}, as both are moved to the nearest "
-        "histogram of n rows"
+        f"**{significant(private / random)}** times smaller, not {cells}/{full}, because both are "
+        "projected to the nearest histogram of n rows"
         if simulations.spared and random
-        else f"both are the same: empty cells may stay empty from {needed:,} rows on"
+        else f"both are the same: empty cells may stay empty only if n is at least {needed:,}"
     )
     kit.show_result(
-        f"Total error {significant(private)} of n with the full promise, {significant(random)} with the weaker one: "
-        f"{gain}; you guessed {guess:g}. {kit.SIMULATED}"
+        f"Total error {significant(private)} of n under differential privacy, {significant(random)} under "
+        f"the weaker guarantee: {gain}; you guessed {guess:g}. {kit.SIMULATED}"
     )
     _show_theorem(settings, cells=cells, rows=rows)
     kit.break_it(
-        "Allow so few data sets without guarantee that the condition fails: the histograms agree.",
+        "Choose γ so small that the condition is not met: the two histograms then agree.",
         "γ = 1%, n = 500",
         {"random-gamma": kit.stop(0.01), "random-rows": kit.stop(500), "random-picture": VIEWS[0]},
     )
@@ -118,37 +121,39 @@ def _show_theorem(settings: RandomPrivacySettings, *, cells: int, rows: int) -> 
     needed = rows_needed(cells=cells, gamma=gamma, condition=settings.condition)
     few, many = remember(f"limits-growth|{rows}|{settings.epsilon}", lambda: widened(epsilon=settings.epsilon, n=rows))
     open_question = (
-        "**A question the paper leaves open**: is a loss of k/(εn) the price of every private method where few cells "
-        f"are full? Measured here, not proved: after the projection, with two full cells, it goes from "
-        f"{significant(few)} to {significant(many)} as k goes from {WIDE[0]} to {WIDE[1]:,}: "
-        f"{WIDE[1] // WIDE[0]} times as many cells cost {charts.loss_growth(WIDE, (few, many))}. "
-        f"{kit.SIMULATED}"
+        "**The paper leaves open**: if few cells are non-empty, must every private method have a total "
+        "error of k/(εn)? Measured here, not proved, with two non-empty cells, after the projection. The "
+        f"error goes from {significant(few)} to {significant(many)} as k goes from {WIDE[0]} to "
+        f"{WIDE[1]:,}. {WIDE[1] // WIDE[0]} times as many cells cost "
+        f"{charts.loss_growth(WIDE, (few, many))}. {kit.SIMULATED}"
     )
     kit.theorem(
         r"2k\le\gamma n\;\Longrightarrow\;\lVert\hat\theta-\theta\rVert_1=O_P\bigl(\tfrac{r}{\varepsilon n}\bigr)",
-        f"k = {cells} cells, n = {rows:,} rows, both public. One of two given rows is alone in its cell with chance at "
-        f"most 2k/n = {rounded_up(paper)} (the paper), or {rounded_up(min(1.0, sharper))} (sharper, the "
-        f"worst population). With γ = {exactly(gamma)} it takes {needed:,} rows. {kit.THEORY}",
-        "The paper's figures do not say which cells are full, their ε, the γ, the rows of the second one, nor how ties "
-        f"in the projection are settled: ours are choices. {_figure_1(settings.seed)} {kit.SIMULATED}",
+        f"k = {cells} cells and n = {rows:,} rows are public. One of two given rows is alone in its cell "
+        f"with probability at most 2k/n = {rounded_up(paper)} (the paper). The sharper bound, for the "
+        f"worst population, is {rounded_up(min(1.0, sharper))}. With γ = {exactly(gamma)}, n must be at "
+        f"least {needed:,}. {kit.THEORY}",
+        "The paper's figures do not give the non-empty cells, ε, γ or the rows of the second figure. They "
+        f"do not say how the projection breaks ties. Ours are choices. {_figure_1(settings.seed)} "
+        f"{kit.SIMULATED}",
         open_question,
         reference="Hall, Rinaldo and Wasserman (2013), Definitions 1 and 2, equation 5, Proposition 5.1, Theorem 5.2, "
         "Section 7; sharper condition: proved beside the mechanism.",
-        meaning="θ̂: the release; r of k cells are full; O_P: of that order, but for bad luck. In the share γ a person "
-        "alone in a cell has no protection.",
+        meaning="θ̂: the release; r of k cells are non-empty; O_P: of that order with high probability. For the "
+        "share γ of data sets, a person alone in a cell has no protection.",
     )
 
 
 LESSON = kit.Lesson(
     key="random",
-    question="What if a promise may fail for few data sets?",
+    question="What if a guarantee may fail for a few data sets?",
     group="Limits",
     place=340,
     minutes=6,
-    needs="Is noise in every bar wasteful?",
+    needs="Is noise in every bar necessary?",
     class_questions=(
-        "Which bars may stay empty, and who allows it?",
-        "For which share of the data sets may the promise fail?",
+        "Which bars may stay empty, and which condition allows it?",
+        "For which share of the data sets may the guarantee fail?",
         "Whose row is revealed for certain when it does?",
     ),
     point=((3, 12),),

@@ -31,11 +31,12 @@ from pages.shell.theorem import all_digits, lead
 def own_data() -> None:
     """Read the controls, then draw the releases and what they cost."""
     lead(
-        "With δ = 0 a private histogram must blur empty cells too. **Random differential privacy** may leave them "
+        "With δ = 0 a private histogram must add noise to empty cells, too. **Random differential "
+        "privacy** may leave them empty.",
+        "If most cells are empty, noise may hide the few non-empty ones. Projecting to n rows removes much "
+        "of it. Random differential privacy requires less. It assumes that rows are independent samples of "
+        "one population. For a share **γ** of the samples nothing is guaranteed. Then empty cells may stay "
         "empty.",
-        "With many empty cells the few full ones may drown in noise. Projecting to n rows removes much of it. "
-        "Random differential privacy asks less: rows are independent draws from one population, and for a share "
-        "**γ** of the draws nothing is promised. Then empty cells may stay empty.",
     )
     chosen = choose_histogram()
     settings = choose_settings()
@@ -66,8 +67,9 @@ def _show_condition(histogram: Integers, settings: RandomPrivacySettings) -> Non
         met = met or (chosen and bound <= gamma)
         verdict = ("✓ met" if bound <= gamma else "✗ not met") + (", chosen" if chosen else "")
         lines.append(
-            f"- {name}: **{verdict}**. One of two given rows is alone in its cell with chance at most "
-            f"{rounded_up(min(bound, 1.0))}; γ = {exactly(gamma)} is allowed. It takes {needed:,} rows."
+            f"- {name}: **{verdict}**. One of two given rows is alone in its cell with probability at most "
+            f"{rounded_up(min(bound, 1.0))}; γ = {exactly(gamma)} is allowed. n must be at least "
+            f"{needed:,}."
         )
     st.header(f"Empty cells may {'stay empty' if met else 'not stay empty'}")
     why = st.expander("Why?")
@@ -76,8 +78,8 @@ def _show_condition(histogram: Integers, settings: RandomPrivacySettings) -> Non
     with why:
         st.markdown("\n".join(lines))
         st.markdown(
-            f"{cells:,} cells, {n:,} rows: both public, so this may be known before anything is drawn. Where the "
-            "condition fails, every cell gets noise and the promise is the usual one."
+            f"{cells:,} cells and {n:,} rows are public, so the condition is known before any release. If "
+            "it is not met, every cell gets noise and the guarantee is differential privacy."
         )
 
 
@@ -103,16 +105,16 @@ def _show_histograms(chosen: HistogramChoice, histogram: Integers, settings: Ran
         value=True,
         key=in_link("sparse-projected"),
         bind="query-params",
-        help="Free: post-processing. Both are projected to the nearest histogram of n rows. That alone "
-        "empties most cells again; how much it helps depends on how ties are settled, which the paper leaves open.",
+        help="Free: post-processing. Both are projected to the nearest histogram of n rows, which empties most "
+        "cells again. How much this helps depends on how ties are broken; the paper leaves that open.",
     )
     left, right = st.columns(2)
     with left:
-        st.subheader(f"Loss of {SIMULATIONS} simulations")
+        st.subheader(f"Total error of {SIMULATIONS} simulations")
         draw(losses(simulations=simulations, projected=projected), key="loss", title="losses")
     with right:
-        st.subheader("What the loss grows with")
-        badge = f"{drawn}, even cells" if projected else f"{truth} · exact means, nothing drawn"
+        st.subheader("Growth of the error")
+        badge = f"{drawn}, even cells" if projected else f"{truth} · exact means, nothing sampled"
         grown = settings.growth(histogram, projected=projected)
         draw(growth_curves(grown), key="growth", title="loss against cells", badge=badge)
     private = Guarantee(epsilon=settings.epsilon, neighbours=Neighbours.REPLACE_ONE)

@@ -47,7 +47,7 @@ def lone_place() -> str:
 
 def warning(settings: RandomPrivacySettings) -> None:
     """Draw the paper's warning: in words, and as a chart."""
-    st.header("The warning: someone alone")
+    st.header("Warning: a person alone in a cell")
     names, unique = pet_names()
     dataset = remember(f"dataset|{PETS.key}", PETS.dataset)
     place = lone_place()
@@ -59,14 +59,14 @@ def warning(settings: RandomPrivacySettings) -> None:
         )
         more = st.expander("The paper's warning")
         more.markdown(
-            "The paper says it: an attacker who **knows all rows but one**, and finds that one alone in its cell, "
-            "learns it for certain. Random privacy promises nothing for such data; it only says that data drawn at "
-            "random are rarely such. Yours may be."
+            "The paper warns: if the last row is alone in its cell, an attacker who **knows all rows but "
+            "one** learns it with certainty. Random privacy guarantees nothing for such data. It only says "
+            "that randomly sampled data are rarely such. Yours may be."
         )
         more.markdown(
-            f"Real data often are. Of the {names:,} names of Seattle's {dataset.n:,} licensed pets, **{unique:,}** "
-            f"belong to one pet alone. The picture is about the owner of the one licence in zip code {place}. "
-            ":gray-badge[true]"
+            f"Real data often are. Of the {names:,} names of Seattle's {dataset.n:,} licensed pets, "
+            f"**{unique:,}** belong to only one pet. The picture is about the owner of the only licence in "
+            f"zip code {place}. :gray-badge[true]"
         )
     with right:
         shares = alone_chances(**asdict(settings))

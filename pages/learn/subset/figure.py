@@ -34,7 +34,7 @@ def bits(*, truth: Booleans, estimates: Floats, words: tuple[str, str]) -> Pictu
         ]
         return Dots(role=role, name=name, x=places, y=estimates[places], hover=hover_texts)
 
-    part = f"; the first {SHOWN} of {people} are drawn" if people > SHOWN else ""
+    part = f"; the first {SHOWN} of {people} are shown" if people > SHOWN else ""
     shown = lesson_picture(
         title="One attack",
         x=Axis(title="person", low=-1, high=len(drawn)),
@@ -73,14 +73,14 @@ def by_noise(*, shares: RecoveredShares, people: int, error: int, forced: float,
         marks=[
             Curve(role="theory", name="proved: at least", x=shares.levels / root, y=shares.proved),
             runs("attack, measured", x, shares.by_noise, share=1.0),
-            Rule(role="quiet", y=blind, label=f"always the commoner bit: {percent(blind)}"),
+            Rule(role="quiet", y=blind, label=f"always the more common bit: {percent(blind)}"),
             Rule(role="ink", x=error / root, label=f"±{error}, {significant(error / root)} √n"),
             guess_rule(y=guess),
         ],
         sentence=f"With noise up to ±{error} people (√n is {significant(root)}) the attack finds "
-        f"{percent(share_at_error)} of the bits (you guessed {percent(guess)}). A private curator cannot promise "
-        f"errors below {rounded_down(forced)} people (at the ε and failure chance told below). Bars show the range of "
-        f"all {shares.by_noise.shape[1]} runs.",
+        f"{percent(share_at_error)} of the bits (you guessed {percent(guess)}). With the ε and β given "
+        f"below, no private mechanism can guarantee errors below {rounded_down(forced)} people. Bars show "
+        f"the range of all {shares.by_noise.shape[1]} runs.",
     )
 
 
@@ -88,7 +88,7 @@ def by_questions(*, shares: RecoveredShares, people: int, error: int, question_c
     """Return the share of bits found against the number of queries."""
     grid, mean_shares = shares.questions, shares.by_questions.mean(axis=1)
     return lesson_picture(
-        title="Fewer questions",
+        title="Fewer queries",
         x=Axis(
             title="questions",
             log=True,
@@ -100,12 +100,13 @@ def by_questions(*, shares: RecoveredShares, people: int, error: int, question_c
         y=SHARE,
         marks=[
             runs("attack, measured", grid, shares.by_questions, share=1.0),
-            Rule(role="ink", x=question_count, label=f"{question_count:,} asked"),
+            Rule(role="ink", x=question_count, label=f"{question_count:,} queries asked"),
             Rule(role="quiet", x=people, label="as many as people"),
         ],
-        caption="With as many questions as people, least squares fits the noise."
+        caption="With as many queries as people, least squares fits the noise."
         if error and question_count >= people
         else "",
-        sentence=f"With the same noise, {grid[0]:,.0f} questions give away {percent(float(mean_shares[0]))} of the "
-        f"bits, {grid[-1]:,.0f} give {percent(float(mean_shares[-1]))}: this is why a privacy budget counts questions.",
+        sentence=f"With the same noise, {grid[0]:,.0f} queries reveal {percent(float(mean_shares[0]))} of the bits "
+        f"and {grid[-1]:,.0f} reveal {percent(float(mean_shares[-1]))}. This is why every query uses "
+        "privacy budget.",
     )

@@ -29,19 +29,20 @@ METHODS = {
 }
 
 
-VIEWS = ("More noise", "Fewer questions", "One attack")
+VIEWS = ("More noise", "Fewer queries", "One attack")
 """Its pictures."""
 
 
 def lesson() -> None:
     """Draw the lesson: one attack, and the share found by noise and by number of queries."""
     kit.intro(
-        "Everyone has one secret bit, which is never published: only **how many in a random group have a 1**, with "
-        "some noise. An attacker looks for the bits that fit all these answers best."
+        "Everyone has one secret bit, which is never published. Published is only **how many people in a "
+        "random group have a 1**, with some noise. The attacker searches for the bits that fit all answers "
+        "best."
     )
     with presentation_place("slider"):
-        error = whole("Noise: every answer is off by up to ±", 0, 60, 7, key="subset-noise")
-    questions = int(stops("Questions", (50, 100, 200, 500, 1000, 2000), 1000, key="subset-questions"))
+        error = whole("Noise: largest error of an answer, ±", 0, 60, 7, key="subset-noise")
+    questions = int(stops("Queries", (50, 100, 200, 500, 1000, 2000), 1000, key="subset-questions"))
     with kit.more(), outside_presentation():
         people = int(stops("People n", (20, 50, 100, 200, 344, 500), 200, key="subset-people"))
         secret = choice("Secret column", SECRETS, key="subset-secret", default="adult.sex")
@@ -52,8 +53,8 @@ def lesson() -> None:
     people = len(truth)
     guess = kit.guess_number(
         "subset",
-        f"{people} people, {questions:,} answers, each off by up to {error} people. What share of the secret bits does "
-        "the attack find?",
+        f"{people} people and {questions:,} answers, each with an error of up to {error} people. Which "
+        "share of the secret bits does the attack find?",
         label="Your guess, percent",
         low=0,
         high=100,
@@ -67,7 +68,7 @@ def lesson() -> None:
     attack = with_progress(
         f"limits-bits|{key}|{error}|{method}",
         lambda: subset_sums.attack(masks, truth, error=error, method=method, seed=drawn + 2),
-        label="Solving, with more and more answers.",
+        label="Solving for the bits with more and more answers.",
     )
     share = float(((attack.estimates[0] > 0.5) == truth).mean())
     swept = with_progress(
@@ -79,9 +80,9 @@ def lesson() -> None:
     usual = float(attacks.mean())
     blind = max(float(truth.mean()), 1 - float(truth.mean()))
     kit.show_result(
-        f"One attack finds **{percent(share)}** of the {people} secret bits ("
-        f"{'' if method == 'squares' else 'least squares '}{percent(usual)} on average; always the "
-        f"commoner bit: {percent(blind)}); you guessed {guess}%. {kit.SIMULATED}"
+        f"One attack finds **{percent(share)}** of the {people} secret bits "
+        f"({'' if method == 'squares' else 'least squares '}{percent(usual)} on average; always guessing "
+        f"the more common bit: {percent(blind)}); you guessed {guess}%. {kit.SIMULATED}"
     )
     bound = subset_sum.error_bound(masks, epsilon=loss, beta=0.05)
     noise = figure.by_noise(
@@ -99,8 +100,8 @@ def lesson() -> None:
         )
     promised = float(np.interp(error, swept.levels, swept.proved))
     nothing = (
-        f" At this noise it promises nothing; all {len(attacks)} least-squares attacks still beat always guessing the "
-        "commoner bit."
+        f" At this noise the theorem guarantees nothing. Still, all {len(attacks)} least-squares attacks "
+        "find more than always guessing the more common bit."
         if promised <= 0 and attacks.min() > blind and kit.revealed()
         else ""
     )
@@ -111,15 +112,15 @@ def lesson() -> None:
     kit.theorem(
         r"\#\{\text{wrong bits}\}\le\frac{4mE^2}{s^2}",
         f"{bound.statement} {kit.THEORY}",
-        f"Enough noise to keep all {questions:,} answers together private at ε = {exactly(loss)} has scale "
-        f"{questions / loss:,.0f}; then the same attack finds {percent(private)} of the bits. {kit.SIMULATED} Least "
-        "squares magnifies noise most where there are as many questions as people.",
+        f"To keep all {questions:,} answers private together at ε = {exactly(loss)}, noise needs a scale "
+        f"of {questions / loss:,.0f}. The same attack then finds {percent(private)} of the bits. "
+        f"{kit.SIMULATED} Least squares amplifies noise most if there are as many queries as people.",
         reference=f"{bound.reference}; Dwork, McSherry and Talwar (2007) for sums of residuals.",
         meaning="Least squares on m answers with errors up to E. s is the smallest singular value of the 0-1 matrix of "
         f"people and groups.{nothing}",
     )
     kit.break_it(
-        f"Noise well beyond √n hides many bits from {questions:,} questions; more questions take more noise.",
+        f"Noise well above √n hides many bits from {questions:,} queries. More queries need more noise.",
         "±40 people",
         {"subset-noise": 40},
     )
@@ -137,15 +138,15 @@ def secret_bits(secret: str, *, people: int, seed: int) -> tuple[Booleans, tuple
 
 LESSON = kit.Lesson(
     key="subset",
-    question="Can you read a secret out of noisy counts?",
+    question="Can you reconstruct secrets from noisy counts?",
     group="Attacks",
     place=220,
     minutes=6,
     needs="least squares",
     class_questions=(
-        "Every answer is off by up to seven people. Why do the bits come out?",
+        "Every answer has an error of up to seven people. Why can the attack find the bits?",
         "How much noise stops the attack, compared with √n?",
-        "Why does a privacy budget count questions?",
+        "Why does every query use privacy budget?",
     ),
     point=((90, 100),),
     show=lesson,

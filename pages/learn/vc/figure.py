@@ -38,7 +38,7 @@ def one_run(attack: Attack) -> Picture:
     """Return the released rows of every point, with the secret half and the attacker's guesses."""
     title = "One release, one attack"
     if attack.refused:
-        return empty_picture(title=title, sentence="The mechanism refused: there is nothing to reconstruct from.")
+        return empty_picture(title=title, sentence="The mechanism gave no answer (⊥), so there is nothing to attack.")
     truth, released, chosen = attack.truth, attack.released, attack.chosen
     points, correct = len(truth), int((truth & chosen).sum())
     hover_texts = [
@@ -53,7 +53,7 @@ def one_run(attack: Attack) -> Picture:
         return Dots(role=role, name=name, x=points_shown + 1, y=released[points_shown], shape=shape, hover=texts)
 
     cut = (float(released[chosen].min()) + float(released[~chosen].max())) / 2
-    part = f"; the first {SHOWN} of {points:,} points are drawn" if points > SHOWN else ""
+    part = f"; the first {SHOWN} of {points:,} points are shown" if points > SHOWN else ""
     return Picture(
         title=title,
         x=Axis(title="person", low=0, high=len(hover_texts) + 1),
@@ -61,10 +61,10 @@ def one_run(attack: Attack) -> Picture:
         marks=[
             dots("true", "in the secret half", "circle", truth),
             dots(OTHERS[0], "not in it", "square", ~truth),
-            as_crosses(dots("ink", "the attacker is wrong", "", truth != chosen)),
+            as_crosses(dots("ink", "wrong guess", "", truth != chosen)),
             Curve(
                 role="quiet",
-                name="the attacker takes what is above",
+                name="guessed “in the half” above this line",
                 x=[0.5, len(hover_texts) + 0.5],
                 y=[cut, cut],
                 dash="dash",
@@ -72,7 +72,7 @@ def one_run(attack: Attack) -> Picture:
             ),
         ],
         sentence=f"One release: the attacker finds {correct:,} of the {points // 2:,} secret points "
-        f"({percent(2 * correct / points)}; a blind guess finds half). × marks what is wrong{part}.",
+        f"({percent(2 * correct / points)}; a random guess finds half). × marks wrong guesses{part}.",
         table={
             "point": list(range(1, points + 1)),
             "secret": truth.tolist(),
@@ -90,13 +90,19 @@ def worlds(*, swap: TwoWorlds, epsilon: float, claimed: bool) -> Picture:
     low, high = np.array([swap.inside_interval, swap.outside_interval]).T
     beyond = [Region(role="impossible", x=(swap.allowed, 1.0), y=(-0.5, 0.5))] if swap.allowed < 1 else []
     verdict = (
-        f"a promise of ε = {exactly(epsilon)} allows {percent_up(swap.allowed)} at most: this cannot be ε-DP"
+        f"ε = {exactly(epsilon)} allows at most {percent_up(swap.allowed)}, so the claim is false"
         if swap.impossible
-        else f"ε = {exactly(epsilon)} allows up to {percent_up(swap.allowed)}, hatched beyond: no contradiction"
+        else f"ε = {exactly(epsilon)} allows up to {percent_up(swap.allowed)} (hatched above): no contradiction"
     )
     return Picture(
         title="Why: swap one person for another",
-        x=Axis(title="releases that name the point", low=-0.02, high=1.02, form=".0%", ticks=(0, 0.25, 0.5, 0.75, 1)),
+        x=Axis(
+            title="releases for which the attacker guesses this point",
+            low=-0.02,
+            high=1.02,
+            form=".0%",
+            ticks=(0, 0.25, 0.5, 0.75, 1),
+        ),
         y=Axis(labels=names),
         marks=[
             *beyond,
@@ -109,14 +115,14 @@ def worlds(*, swap: TwoWorlds, epsilon: float, claimed: bool) -> Picture:
                 across=True,
                 size=10,
                 hover=[
-                    f"{name}: named in {percent(share)} of releases ({percent(start)} to {percent(end)})"
+                    f"{name}: guessed in {percent(share)} of releases ({percent(start)} to {percent(end)})"
                     for name, share, start, end in zip(names, shares, low, high, strict=True)
                 ],
             ),
         ],
         sentence=f"The point is guessed in {percent(swap.inside)} of releases with its row in the data and in "
         f"{percent(swap.outside)} without; {verdict}."
-        + ("" if claimed else " Publishing true counts is private at no ε at all."),
+        + ("" if claimed else " Publishing true counts is not private for any ε."),
         table={"world": names, "share": shares.tolist(), "from": low.tolist(), "to": high.tolist()},
         height=130,
     )
@@ -152,7 +158,7 @@ def recovered_shares(
     ]
     least = min(BELOW_BLIND, guess, float(recovery.shares.min()))
     return lesson_picture(
-        title="How much is found",
+        title="Share of the secret half found",
         x=epsilon_axis(epsilon),
         y=Axis(title="share of the half found", low=least, high=1.2, form=".0%", ticks=(0, 0.2, 0.4, 0.6, 0.8, 1)),
         marks=[
@@ -163,9 +169,9 @@ def recovered_shares(
             epsilon_rule(epsilon),
         ],
         sentence=f"Near ε = {EPSILONS[near]:g}, attacks on {titles[recovery.keys[0]]} find "
-        f"{percent(float(recovery.shares[0, near].mean()))} of the secret half (you guessed {percent(guess)}). A "
-        f"private method lets no attack find more than {percent_up(walls.at(epsilon)[0])} on average at ε = "
-        f"{exactly(epsilon)}. Bars hold 90% of {recovery.shares.shape[2]} runs.",
+        f"{percent(float(recovery.shares[0, near].mean()))} of the secret half (you guessed "
+        f"{percent(guess)}). Against a private method at ε = {exactly(epsilon)}, no attack finds more than "
+        f"{percent_up(walls.at(epsilon)[0])} on average. Bars hold 90% of {recovery.shares.shape[2]} runs.",
     )
 
 
@@ -197,7 +203,7 @@ def accuracy(
     ]
     typical = float(quantile_95[0, EPSILONS.index(1.0)])
     return lesson_picture(
-        title="How accurate it was",
+        title="Error of the releases",
         x=epsilon_axis(epsilon),
         y=Axis(title="worst error, share of n", log=True, low=floor, form="~p", rows=n),
         marks=[
@@ -205,7 +211,7 @@ def accuracy(
             *marks,
             Rule(role="ink", y=0.5, label="releasing nothing: 50%"),
         ],
-        sentence=f"At ε = 1, 95% of {titles[recovery.keys[0]]}'s releases err by at most {percent_up(typical)} on "
-        f"their worst subset; no private method can promise less than {percent_down(walls.at(1.0)[1])}. Each bar ends "
-        "at the median.",
+        sentence=f"At ε = 1, 95% of the releases of {titles[recovery.keys[0]]} have a worst error of at most "
+        f"{percent_up(typical)}. No private method can guarantee less than "
+        f"{percent_down(walls.at(1.0)[1])}. Each bar ends at the median.",
     )

@@ -31,33 +31,35 @@ ALL_COMPARED = 256
 
 USUAL = {"identity": "Noise in every count", NOISE_FREE: "No noise at all (not private)"}
 """Names of the initial releases."""
-VIEWS = ("How much is found", "One attack", "How accurate it was", "Two worlds")
+VIEWS = ("Share found", "One attack", "Error", "Two data sets")
 """Its pictures."""
 
 
 def lesson() -> None:
     """Draw the lesson: one run, many runs, and the two worlds."""
     kit.intro(
-        "A secret half of d people is in a table. Counts are released that answer *every* question “how many of this "
-        "group are in it?” well. An attacker guesses the half of the people that has most rows in the release."
+        "A table holds a secret half of d people. The release answers *every* query “how many people of "
+        "this group are in it?” with small error. The attacker guesses the people with the most rows in "
+        "the release."
     )
     loss = kit.epsilon("vc", default=0.5)
-    points = int(stops("People d, a secret half of them in the table", POINTS, 64, key="vc-points"))
+    points = int(stops("People d (half of them are in the table)", POINTS, 64, key="vc-points"))
     mores = kit.more()
     with mores:
-        repeats = whole("Rows for each of them", 1, 10, 1, key="vc-repeats")
+        repeats = whole("Rows per person", 1, 10, 1, key="vc-repeats")
         neighbours = kit.relation(
             "vc",
             default=Neighbours.REPLACE_ONE,
-            help_text="The paper counts a swap as one row gone and one new: e^(2ε) under “add or remove one row”.",
+            help_text="The paper counts replacing one person as removing one row and adding one: e^(2ε) under “add "
+            "or remove one row”.",
         )
         entries = attackable_entries(points, neighbours)
         titles = {key: entry.title for key, entry in entries.items()} | USUAL
         chosen = choice("Mechanism", titles, key="vc-mechanism", default="identity")
         drawn = kit.draws_seed()
     question = (
-        f"What share of the secret half does the attacker find at ε = {EPSILONS[near(loss)]:g}, on average? A blind "
-        "guess finds 50%, exact counts give 100%."
+        f"Which share of the secret half does the attacker find at ε = {EPSILONS[near(loss)]:g}, on "
+        "average? A random guess finds 50%, exact counts reveal 100%."
     )
     guess = kit.guess_number("vc", question, label="Your guess, percent", low=0, high=100, default=90, unit="%%")
     badge = f"true: generated secret · released: simulated, preview sampler, seed {drawn}"
@@ -77,8 +79,8 @@ def lesson() -> None:
     )
     shares = {key: float(recovered.shares[place, near(loss)].mean()) for place, key in enumerate(recovered.keys)}
     kit.show_result(
-        f"Exact counts give **{percent(shares[NOISE_FREE])}** of the secret back. {titles[chosen]} at "
-        f"ε = {EPSILONS[near(loss)]:g}: **{percent(shares[chosen])}**; you guessed {guess}%. {kit.SIMULATED}"
+        f"Exact counts reveal **{percent(shares[NOISE_FREE])}** of the secret half. {titles[chosen]} at ε "
+        f"= {EPSILONS[near(loss)]:g}: **{percent(shares[chosen])}**; you guessed {guess}%. {kit.SIMULATED}"
     )
     if chosen_picture == VIEWS[0]:
         kit.picture(
@@ -104,14 +106,14 @@ def lesson() -> None:
     kit.theorem(
         r"|T\,\triangle\,T'|\le2d\alpha",
         f"{bound.statement} {bound.note} {kit.THEORY}",
-        "Where releases are accurate, the attacker must mostly say yes in one world and no in the other, though only "
-        f"{repeats} row{'s' if repeats > 1 else ''} changed value.",
+        "If releases are accurate, the attacker must mostly answer yes on one data set and no on the "
+        f"other. But only {repeats} row{'s' if repeats > 1 else ''} changed value.",
         reference=f"{bound.reference}; Lemmas 3.12 and 3.13 for the attack.",
         meaning="Answers with errors up to α, a share of the rows, give a half T′. It differs (△) from the secret half "
         "T in at most 2dα people.",
     )
     kit.break_it(
-        "A larger ε, or ten rows of each person, for which ε counts ten times, and noise hides little.",
+        "With a larger ε, or ten rows per person (then ε counts ten times), noise hides little.",
         "ε = 10, ten rows each",
         {"vc-epsilon": 10.0, "vc-repeats": 10, "vc-picture": VIEWS[0]},
     )
@@ -136,9 +138,12 @@ def _worlds(
     kit.picture(figure.worlds(swap=swap, epsilon=loss, claimed=entry is not None), key="vc_worlds", badge=badge)
     if swap.impossible:
         kit.show_warning(
-            f"This cannot be ε-DP with ε = {exactly(loss)}: the two worlds differ by more than e^ε allows."
+            f"This cannot be private at ε = {exactly(loss)}: the probabilities on the two data sets differ "
+            "by more than e^ε allows."
         )
-    kit.show_result(f"{trials:,} releases of each world; intervals hold with 95% together. {kit.SIMULATED}")
+    kit.show_result(
+        f"{trials:,} releases of each data set; all intervals hold together with 95% confidence. {kit.SIMULATED}"
+    )
 
 
 LESSON = kit.Lesson(
@@ -149,8 +154,8 @@ LESSON = kit.Lesson(
     minutes=8,
     needs="counting queries; shattered sets help",
     class_questions=(
-        "Every group count is right within a few people. How does that give a secret half back?",
-        "Exact counts give 100%. What does a private histogram at ε = 0.5 give, and a blind guess?",
+        "Every group count is right within a few people. How does that reveal the secret half?",
+        "Exact counts give 100%. What does a private histogram at ε = 0.5 reveal, and a random guess?",
         "What does the theorem say about α when there are very many people?",
     ),
     point=((100, 100), (50, 60)),

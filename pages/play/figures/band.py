@@ -37,7 +37,7 @@ THIN, THICK = 3.0, 9.0
 def error_band(report: ErrorReport) -> Picture:
     """Return the error of each query as a 90% and a 50% band, or as a map over the ends of intervals."""
     if not len(report.answered):
-        return empty_picture(title=TITLE, sentence="Every previewed release refused to answer.")
+        return empty_picture(title=TITLE, sentence="Every previewed release gave no answer (⊥).")
     domain, queries = report.problem.domain, report.problem.queries
     if isinstance(queries, Intervals) and is_number(domain):
         return interval_map(report, queries, domain)
@@ -170,9 +170,10 @@ def _picture(
         x=errors if is_lying else places,
         y=places if is_lying else errors,
         marks=marks,
-        sentence=f"In 90 of 100 releases, the error of the hardest {query_noun} shown"
-        f"{f' ({named[hardest]})' if named else ''} is at most {percent_up(reach)} ({rows_up(reach, n)}). The bands "
-        f"hold 90% and 50% of {len(report.answered):,} releases; the line is the median.",
+        sentence=f"In 90 of 100 releases, the error of the hardest {query_noun} "
+        f"shown{f' ({named[hardest]})' if named else ''} is at most {percent_up(reach)} "
+        f"({rows_up(reach, n)}). The bands hold 90% and 50% of {len(report.answered):,} releases. The line "
+        "is the median.",
         table=table,
         height=max(110 + 20 * len(places.labels), AROUND + LINE * len(places.labels)) if is_lying else 300,
         about=extent(report.problem.domain),
@@ -183,6 +184,7 @@ def _hover(band: Floats, descriptions: Sequence[str], *, n: int) -> list[str]:
     """Return the hover texts of queries."""
     within = np.abs(band[[0, -1]]).max(axis=0)
     return [
-        f"{name}: error {percent(median)} in the median, 90 in 100 within {percent_up(bound)} ({rows_up(bound, n)})"
+        f"{name}: median error {percent(median)}; error of 90 in 100 releases at most {percent_up(bound)} "
+        f"({rows_up(bound, n)})"
         for name, median, bound in zip(descriptions, band[2].tolist(), within.tolist(), strict=True)
     ]

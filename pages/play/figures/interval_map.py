@@ -41,7 +41,7 @@ def interval_map(report: ErrorReport, queries: Intervals, domain: Number) -> Pic
                 value=value,
                 low=0.0,
                 high=float(size.max()) or 1.0,
-                unit="90 in 100 releases err by at most",
+                unit="error of 90 in 100 releases, at most",
                 form=".3~p",
                 rows=n,
             ),
@@ -49,14 +49,15 @@ def interval_map(report: ErrorReport, queries: Intervals, domain: Number) -> Pic
             Outline(role="paper", x=worst_tile[0], y=worst_tile[1], width=6),
             Outline(role="ink", x=worst_tile[0], y=worst_tile[1]),
         ],
-        sentence=f"In 90 of 100 releases, the hardest interval shown ({queries.describe(int(report.indices[worst]))}, "
-        f"outlined) has an error of at most {percent_up(float(size[worst]))} ({rows_up(float(size[worst]), n)}). Half "
-        f"of those shown have at most {percent_up(float(np.median(size)))}. Short intervals are at the diagonal.",
+        sentence="In 90 of 100 releases, the hardest interval shown "
+        f"({queries.describe(int(report.indices[worst]))}, outlined) has an error of at most "
+        f"{percent_up(float(size[worst]))} ({rows_up(float(size[worst]), n)}). Half of those shown have at "
+        f"most {percent_up(float(np.median(size)))}. Short intervals are near the diagonal.",
         table={
             "from": short_numbers(start, step=domain.width),
             "to": short_numbers(end, step=domain.width),
             "true answer": short_numbers(report.truth),
-            "90% of errors within": short_numbers(size),
+            "90% of errors at most": short_numbers(size),
             "rows": short_numbers(size * n),
         },
         height=320,

@@ -108,15 +108,15 @@ def _sentence(needs: Sequence[Need], names: list[str], *, target: float, beta: f
     reaching = [(need, name) for need, name in zip(needs, names, strict=True) if math.isfinite(need.least)]
     target_words = f"a worst error of {percent(target)}, except in {percent(beta)} of releases"
     if not reaching:
-        return f"No mechanism reaches {target_words}, up to ε = {HIGHEST:g}, as far as shown here."
+        return f"No mechanism shown here reaches {target_words} up to ε = {HIGHEST:g}."
     first, name = reaching[0]
     provenance = "simulated on these data only" if first.simulated else "guaranteed"
-    text = f"For {target_words}, {name} needs the smallest ε: {exactly(first.least)}, rounded up ({provenance})."
+    text = f"For {target_words}, {name} needs the smallest ε: {exactly(first.least)} (rounded up; {provenance})."
     not_reaching = [name for need, name in zip(needs, names, strict=True) if math.isinf(need.least)]
     if not_reaching:
-        text += f" Not shown to reach it up to ε = {HIGHEST:g}: {', '.join(not_reaching)}."
+        text += f" Do not reach it up to ε = {HIGHEST:g}: {', '.join(not_reaching)}."
     if impossible:
-        text += f" Hatched: below ε = {exactly(impossible)} it is impossible for all data."
+        text += f" Hatched: impossible (lower bound) below ε = {exactly(impossible)}, on all data."
     return text
 
 
@@ -127,6 +127,6 @@ def _table(needs: Sequence[Need], names: list[str]) -> dict[str, list[Any]]:
         "ε simulated": [need.simulated.epsilon if need.simulated else None for need in needs],
         "ε guaranteed": [need.promised for need in needs],
         "failures": [need.simulated.failures if need.simulated else None for need in needs],
-        "of confirming releases": [need.simulated.releases if need.simulated else None for need in needs],
+        "in simulated releases": [need.simulated.releases if need.simulated else None for need in needs],
         "too slow to simulate": [need.slow for need in needs],
     }

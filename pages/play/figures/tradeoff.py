@@ -75,7 +75,7 @@ def tradeoff(
         marks=marks,
         sentence=_sentence(sweep, full_names, pure, epsilon=epsilon)
         + (
-            " The picture has the chosen mechanism and those with the smallest error at some ε."
+            " The picture shows the selected mechanism and those with the smallest error at some ε."
             if len(names) < len(full_names)
             else ""
         )
@@ -113,13 +113,13 @@ def _mechanism(sweep: Sweep, row: int, name: str, *, chosen: bool, bottom: float
     if not chosen:
         return marks
     typical = _clamp_errors(sweep.typical[row, measured, 1], bottom)
-    words = hover_texts("typical error, median", sweep.typical[row, measured, 1])
+    words = hover_texts("mean error, median of releases", sweep.typical[row, measured, 1])
     end = max(float(typical[-1]), ROOM * bottom)  # below the floor the label would hide the axis's numbers
     return [
         *marks,
         Band(**common, legend=False, x=epsilons, low=low, high=high),
         Curve(**common, legend=False, x=epsilons, y=typical, dash="dash", width=2, hover=words),
-        Words(role=common["role"], text="typical", x=epsilons[-1], y=end, align="right", shift=(0, -10)),
+        Words(role=common["role"], text="mean error", x=epsilons[-1], y=end, align="right", shift=(0, -10)),
     ]
 
 
@@ -165,7 +165,7 @@ def _wall(impossible: tuple[Floats, Floats], *, bottom: float, top: float) -> li
     visible = np.flatnonzero(errors > bottom)
     if len(visible):
         at = float(epsilons[visible[0]])
-        text = "impossible"  # more would lie over “typical” on a phone
+        text = "impossible"  # more would lie over “mean error” on a phone
         marks.append(Words(role="ink", text=text, x=at, y=bottom, align="left", shift=(6, 12), bold=True))
     return marks
 
@@ -177,8 +177,8 @@ def _wall_sentence(impossible: tuple[Floats, Floats], *, epsilon: float) -> str:
     there = f"ε = {epsilons[place]:.3g}"
     where_words = f"near {there}" if epsilons[0] <= epsilon <= epsilons[-1] else f"at {there}, where the curve ends,"
     return (
-        f" Hatched: impossible for every mechanism with the same guarantee; {where_words} less than "
-        f"{percent(float(errors[place]))}."
+        f" Hatched: impossible (lower bound) for every mechanism with the same guarantee. {where_words} "
+        f"less than {percent(float(errors[place]))}."
     )
 
 
@@ -188,7 +188,7 @@ def _table(sweep: Sweep, names: list[str], impossible: tuple[Floats, Floats] | N
         "mechanism": [name for name in names for _ in sweep.epsilons],
         "epsilon": sweep.epsilons.tolist() * len(sweep.keys),
         "worst error": short_numbers(sweep.worst[:, :, 1].ravel()),
-        "typical error": short_numbers(sweep.typical[:, :, 1].ravel()),
+        "mean error": short_numbers(sweep.typical[:, :, 1].ravel()),
         "guaranteed": short_numbers(sweep.promised.ravel()),
     }
     if impossible:
@@ -196,7 +196,7 @@ def _table(sweep: Sweep, names: list[str], impossible: tuple[Floats, Floats] | N
         table["mechanism"] += ["(impossible: lower bound)"] * len(epsilons)
         table["epsilon"] += short_numbers(epsilons)
         table["worst error"] += [None] * len(epsilons)
-        table["typical error"] += [None] * len(epsilons)
+        table["mean error"] += [None] * len(epsilons)
         table["guaranteed"] += short_numbers(errors)
     return table
 
@@ -206,12 +206,13 @@ def _sentence(sweep: Sweep, names: list[str], pure: list[bool], *, epsilon: floa
     column = int(np.argmin(np.abs(np.log(sweep.epsilons / epsilon))))
     worst = np.where(pure, sweep.worst[:, column, 1], np.nan)
     if not np.isfinite(worst).any():
-        return "No mechanism with a pure ε guarantee answered here."
+        return "Every mechanism with a pure ε guarantee gave no answer (⊥) here."
     best = int(np.nanargmin(worst))
     low, high = sweep.epsilons[[0, -1]]
     within = low <= epsilon <= high
     at = f"{sweep.epsilons[column]:g}"
     return (
-        f"{f'Near ε = {at}' if within else f'The curves end at ε = {at}; there'}, {names[best]} has the smallest worst "
-        f"error of the {int(np.isfinite(worst).sum())} pure ε mechanisms: {percent(float(worst[best]))} in the median."
+        f"{f'Near ε = {at}' if within else f'The curves end at ε = {at}; there'}, {names[best]} has the "
+        f"smallest median of the worst error: {percent(float(worst[best]))}. "
+        f"{int(np.isfinite(worst).sum())} pure ε mechanisms are compared."
     )

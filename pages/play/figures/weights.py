@@ -100,7 +100,7 @@ def _sentence(queries: LinearQueries, rows: int, columns: int) -> str:
     text += light if light == heavy else f"from {light} to {heavy}"
     text += f", and {significant(100 * float((queries.units > 0).mean()))}% of all weights are above 0"
     if rows < queries.count:
-        text += f"; {rows} of the queries are drawn"
+        text += f"; {rows} of the queries are shown"
     if columns < cells:
         text += f"; each place in the picture is the mean of up to {-(-cells // MAX_COLUMNS)} cells"
     return f"{text}."

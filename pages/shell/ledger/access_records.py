@@ -30,12 +30,12 @@ from pages.shell.session import upload
 from pages.shell.state import SessionKey
 
 NO_LEDGER = (
-    "Access to true values of this server's table is recorded in a ledger, and there is none: start one on the page "
-    "Release. Until then none of its values is shown."
+    "The ledger must record every access to true values of this server's table, and there is no ledger. "
+    "Start one on the page Release. Until then, no true values are shown."
 )
 NOTED = SessionKey[set[tuple[str, str]]]("ledger_noted", set())
 """Files whose access is recorded, or waits to be."""
-CANNOT = "The ledger could not be told that true values are seen; of private rows none is shown. The next step retries."
+CANNOT = "The ledger could not record the access to true values, so none are shown. The next action tries again."
 
 
 def record_access() -> None:

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dprelease.ledger.fingerprint import Rows
 
 READING = "Comparing all rows with the ledger."
-STOPPED = "Comparing the rows with the ledger was stopped: whether it holds them is not known."
+STOPPED = "The comparison with the ledger was stopped. It is not known whether the ledger holds these rows."
 MOVE = "Move any control to stop it."
 SOON, LOOK_EVERY, BLOCK = 0.5, 0.25, 4096
 """Seconds of a reading that nobody need see, and between two signs of it; rows between two looks at the clock."""

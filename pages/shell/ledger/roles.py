@@ -30,17 +30,17 @@ NO_TOKEN = (
     "This app was started without a code for the data owner. End it, and start it with `python3 run.py`, which opens "
     "the data owner's browser. The other pages open without a code."
 )
-DEMONSTRATION = "This is a public demonstration: it keeps no ledger. On your own machine the app does."
+DEMONSTRATION = "This is a public demonstration without a ledger. On your own machine the app has one."
 ROLES = {"stewards": Role.STEWARD, "analysts": Role.ANALYST}
 """Keys in the section [roles]."""
 UNVERIFIED = "unverified_addresses"
 """Key in that section: true where the provider verifies all addresses without saying so."""
 CLOSED = (
-    "The ledger opens in the browser that first opened the address printed by `python3 run.py`: the code in it works "
-    "once. For another browser, start the app again."
+    "The ledger opens in the browser that first opened the address printed by `python3 run.py`. The code "
+    "in that address works once. For another browser, start the app again."
 )
 TYPE_TOKEN = "The ledger opens to the data owner: type the token that this server was started with."
-WRONG = "That is not this server's token."
+WRONG = "This is not the server's token."
 
 
 def admit() -> None:

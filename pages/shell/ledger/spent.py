@@ -23,7 +23,7 @@ from pages.shell.state import SessionKey
 
 RECORDED = SessionKey[set[str]]("ledger_told", set())
 """Data sets in whose ledger this session's access to true values is recorded."""
-UNKNOWN = "**What is spent cannot be told:** the page Release says why. "
+UNKNOWN = "**The budget spent is not known.** The page Release says why. "
 QUICK_ROWS = 200_000
 """A private table with more rows, and numbers on a grid, are looked up when Release is opened."""
 

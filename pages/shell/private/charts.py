@@ -13,7 +13,7 @@ from pages.charts.picture import Anchor, Axis, Curve, Dots, Mark, Picture, Regio
 from pages.charts.words import confidence, percent, percent_up, printable_labels, rows, short_numbers
 
 TICKS = (0.001, 0.01, 0.1, 1, 10)
-IF_N = "if n is as you name it"
+IF_N = "if your n is correct"
 """Condition of a guaranteed error whose n is not checked."""
 TOP = 2.0
 """Largest error drawn, as a share of n: from 1 on there is no guarantee."""
@@ -57,7 +57,7 @@ def draw_outlook(
                 x=summary.lower_bound[0],
                 y=low,
                 end=bottom,
-                label="impossible to promise",
+                label="impossible (lower bound)",
                 corner="bottom left",
             )
         )
@@ -69,9 +69,9 @@ def draw_outlook(
     here = promised if bottom <= promised <= TOP else np.nan
     marks.append(
         Dots(
-            role="theory", name="promised here", legend=False, x=[epsilon], y=[here], size=13,
-            hover=[f"promised at ε = {exactly(epsilon)}: {percent(promised)} ({rows(promised, summary.n)})"]
-            if promised < np.inf else ["nothing is promised here"],
+            role="theory", name="guaranteed here", legend=False, x=[epsilon], y=[here], size=13,
+            hover=[f"guaranteed at ε = {exactly(epsilon)}: {percent(promised)} ({rows(promised, summary.n)})"]
+            if promised < np.inf else ["no error is guaranteed here"],
         )
     )  # fmt: skip
     sentence = _sentence(
@@ -84,7 +84,7 @@ def draw_outlook(
         what=what,
     )
     return Picture(
-        title="Error against privacy loss, known before anybody looks at the data",
+        title="Error against privacy budget ε, computed without your data",
         x=Axis(title="← more private · ε · more accurate →", log=True, form="~g", ticks=TICKS),
         y=Axis(
             title=f"{what}, share of {'n' if counted else 'the range'} (log)",
@@ -158,16 +158,16 @@ def _sentence(
     """Return the sentence on the guaranteed and the expected error at the page's ε."""
     at = f"At ε = {exactly(epsilon)}"
     if not promised < np.inf:
-        text = f"{at}, {title} promises no number that holds on all data"
+        text = f"{at}, {title} guarantees no error on all data"
     elif promised >= 1:
-        text = f"{at}, what {title} promises, {percent(promised)}, says nothing"
+        text = f"{at}, the guaranteed error of {title}, {percent(promised)}, is no guarantee (100% or more)"
     else:
-        within = f"{confidence(beta)} of releases of {title} keep their {what} within {percent_up(promised)}"
+        within = f"{confidence(beta)} of releases of {title} have {what} of at most {percent_up(promised)}"
         text = f"{at}, {IF_N}, {within}" if chosen in summary.if_n else f"{at}, whatever the data are, {within}"
     here = int(np.argmin(np.abs(np.log(summary.epsilons / epsilon))))
     predicted = summary.predicted[summary.keys.index(chosen), here]
     if np.isfinite(predicted):
-        text += f"; near it, half of its releases keep within {percent(float(predicted))} (hollow)"
+        text += f"; near it, half of its releases have at most {percent(float(predicted))} (hollow)"
     return text
 
 
@@ -176,13 +176,13 @@ def _wall(summary: DataIndependentSummary, *, epsilon: float, subject: str) -> s
     if summary.lower_bound is None:
         return ""
     place = int(np.argmin(np.abs(np.log(summary.lower_bound[0] / epsilon))))
-    return f"; {subject} can promise less than about {percent(float(summary.lower_bound[1][place]))} (hatched)"
+    return f"; {subject} can guarantee less than about {percent(float(summary.lower_bound[1][place]))} (hatched)"
 
 
 def _conditional(summary: DataIndependentSummary, names: Mapping[int, str], *, chosen: str) -> str:
     """Return the sentence on the other errors that are guaranteed only if n is right."""
     others = [name for row, name in names.items() if summary.keys[row] in summary.if_n and summary.keys[row] != chosen]
-    return f" Promised only {IF_N}: {', '.join(others)}." if others else ""
+    return f" Guaranteed only {IF_N}: {', '.join(others)}." if others else ""
 
 
 def _table(summary: DataIndependentSummary, names: Mapping[int, str]) -> dict[str, Sequence[Any]]:
@@ -190,9 +190,9 @@ def _table(summary: DataIndependentSummary, names: Mapping[int, str]) -> dict[st
     table: dict[str, Sequence[Any]] = {"epsilon": summary.epsilons.tolist()}
     for row, name in names.items():
         if np.isfinite(summary.promised[row]).any():
-            table[f"{name}: promised"] = short_numbers(summary.promised[row])
+            table[f"{name}: guaranteed"] = short_numbers(summary.promised[row])
         if np.isfinite(summary.predicted[row]).any():
-            table[f"{name}: predicted"] = short_numbers(summary.predicted[row])
+            table[f"{name}: expected"] = short_numbers(summary.predicted[row])
     if summary.lower_bound is not None:
         walls = dict(
             zip(

@@ -14,7 +14,7 @@ from pages.data.upload import session_file
 from pages.shell.private.twin import declared_rows, is_public, is_twin, registered_rows, relation, use_twin
 from pages.shell.status import slot, write_status
 
-MOCK_DATA = "Made-up rows with your columns; nothing of your file."
+MOCK_DATA = "Mock data with your columns. They contain no values of your file."
 STYLE = """<style>
 .st-key-status_bar { gap: 0.5rem 0.75rem; }
 .st-key-data_in_use { flex: none; width: auto; max-width: 100%; gap: 0 0.5rem; }
@@ -40,7 +40,7 @@ def show_data_in_use(source: Source) -> None:
     """Show the data in use; for mock data, say so and offer the way back."""
     with link_to_data(words(source)):
         if is_twin(source):
-            st.button("Back to my table", key="twin_off", on_click=use_twin, args=(False,), type="tertiary")
+            st.button("Use my table again", key="twin_off", on_click=use_twin, args=(False,), type="tertiary")
     if is_twin(source):
         write_status(MOCK_DATA)
     elif source.provenance.is_private:
@@ -69,7 +69,7 @@ def words(source: Source) -> str:
     """Return kind, name and number of rows; of a private table only a declared number."""
     provenance = source.provenance
     if is_twin(source):
-        return f"Made-up twin{_of_file()} · n = {source.origin.rows:,}"
+        return f"Mock data{_of_file()} · n = {source.origin.rows:,}"
     if not provenance.is_private:
         rows = "" if isinstance(source.origin, Generated) else f" · n = {source.origin.rows:,}"
         return f"Public · {plain(provenance)}{rows}"

@@ -30,8 +30,8 @@ from pages.shell.theorem import theorem_card
 
 USUAL_TARGET = 0.01
 """Target error where the user named none."""
-BADGE = "theory: nothing of your data"
-NOTHING_SHOWN = "**Nothing of your rows is shown or computed here.** All of this holds whatever they are."
+BADGE = "theory: no values of your data"
+NOTHING_SHOWN = "**No values of your rows are shown or used here.** All statements hold for any rows."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +68,7 @@ class Offer:
     references: Sequence[str] = ()
     target: float | None = None
     questions: int | None = None
-    wall: tuple[str, str] = ("no mechanism", "Impossible below (lower bound)")
+    wall: tuple[str, str] = ("no mechanism", "Impossible (lower bound), below")
 
     @property
     def mechanism(self) -> Mechanism:
@@ -93,17 +93,17 @@ def ask_rows(source: Source, neighbours: Neighbours, *, named: int | None = None
     elif not is_public(source, neighbours):
         with number:
             st.number_input(
-                "Rows n, as you name them", 1, 10**9, USUAL_ROWS, key=NAMED, persist_state="session",
-                help="The number of your rows was not declared public on the Data page, so it is not used: name a "
-                "round figure that was public before.",
+                "Public n", 1, 10**9, USUAL_ROWS, key=NAMED, persist_state="session",
+                help="The number of your rows is private, or not declared public on the Data page. Name a round "
+                     "number that is already public.",
             )  # fmt: skip
     n = declared_rows(source, neighbours)
     with button:
         st.button(
             "Use mock data with my columns", key="twin_on", type="primary", width="stretch", on_click=use_twin,
             args=(True,), disabled=n > MAX_ROWS or source.bounds_from_data,
-            help=f"Up to {MAX_ROWS:,} rows from your columns, bounds, labels and n alone. Every preview works on them; "
-            "nothing of your file is in them.",
+            help=f"Up to {MAX_ROWS:,} rows made from your columns, bounds, labels and n alone. Every preview "
+                 "works on them. They contain no values of your file.",
         )  # fmt: skip
     return n
 
@@ -125,9 +125,9 @@ def headline(offer: Offer, epsilon: float) -> str:
     promised = promised_error(mechanism, offer.problem, beta=offer.beta)
     at = f"At ε = {epsilon:g}"
     if promised >= 1:
-        return f"{at}, nothing is promised for {offer.problem.n:,} rows"
+        return f"{at}, no error is guaranteed for {offer.problem.n:,} rows"
     n = offer.problem.n
-    within = f"errs by at most {percent_up(promised)}: {rows(promised, n)}"
+    within = f"has an error of at most {percent_up(promised)}: {rows(promised, n)}"
     at += f", {IF_N}" if depends_on_n(mechanism, offer.problem, beta=offer.beta) else ""
     return f"{at}, in {confidence(offer.beta)} of releases the worst {offer.of} {within}"
 
@@ -163,7 +163,7 @@ def promises(offer: Offer, *, key: str) -> None:
         picture_at(offer, outlook_here, offer.epsilon),
         key=key,
         badge=BADGE,
-        title="promises and predictions",
+        title="guaranteed and expected errors",
         download=False,
     )
     promised, sentence = promised_error(mechanism, problem, beta=offer.beta), ""
@@ -183,9 +183,9 @@ def _numbers(offer: Offer, bound: Bound, guarantee: Guarantee) -> None:
     on_n = depends_on_n(mechanism, problem, beta=offer.beta)
     labelled = {
         "Guaranteed if n is right" if on_n else "Guaranteed worst error": _share(promised),
-        "Half of releases are within": "" if math.isnan(predicted) else percent(predicted),
+        "Expected error (half of releases)": "" if math.isnan(predicted) else percent(predicted),
         offer.wall[1]: percent(lower.value) if lower is not None else "",
-        f"Rows to guarantee {percent(target)}": f"{needed:,}" if needed else "no n is enough",
+        f"Rows to guarantee {percent(target)}": f"{needed:,}" if needed else "no number of rows is enough",
     }
     numbers({label: value for label, value in labelled.items() if value})
 

@@ -15,14 +15,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 HOST = re.compile(r"(\[(?P<six>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]*[a-z0-9_-])\.?)(:\d{1,5})?")
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
-FOREIGN_HOST = "This app is not served under that name: a name of its own belongs into the setting server.allowedHosts."
-FOREIGN_ORIGIN = "This app answers no other site."
+FOREIGN_HOST = "This app is not served under that name. Add the name to the setting server.allowedHosts."
+FOREIGN_ORIGIN = "This app does not answer requests from other sites."
 POLICY_VIOLATION = 1008
 DEMONSTRATION = "DPSCOPE_PUBLIC_DEMO"
-NO_FILES = "This is a public demonstration: it takes no files. On your own machine the app does."
+NO_FILES = "This is a public demonstration that accepts no files. On your own machine the app does."
 UPLOADS = "/_stcore/upload_file/"
 METRICS = "/_stcore/metrics"
-NO_METRICS = "This app does not publish figures about its sessions: their sizes depend on private rows."
+NO_METRICS = "This app publishes no metrics of its sessions, because their sizes depend on private rows."
 """Streamlit would tell every caller the bytes of all uploads, and of what sessions hold."""
 
 

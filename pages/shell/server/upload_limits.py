@@ -21,9 +21,9 @@ SESSION_FILES = 16
 """Files that a session may have at a time. A page asks for one, reads it, and lets go of it."""
 SESSION_SIZES, SERVER_SIZES = 2, 5
 """Bytes of a session's uploads, and of all sessions', as multiples of the largest file that the server takes."""
-TOO_MANY_FILES = "This session holds as many files as it may. Reload the page to let go of them."
-TOO_MANY_BYTES = "This session's files take as much memory as they may. Reload the page to let go of them."
-SERVER_FULL = "The server's memory for files is full. Try again later."
+TOO_MANY_FILES = "This session has the maximum number of files. Reload the page to remove them."
+TOO_MANY_BYTES = "The files of this session use the maximum memory. Reload the page to remove them."
+SERVER_FULL = "The server's memory for files is used up. Try again later."
 
 
 class UploadLimits:

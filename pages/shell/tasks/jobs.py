@@ -85,7 +85,7 @@ def in_background(
     so_far: Callable[[], ResultT],
     label: str,
     place: str,
-    again: str = "What is done is kept.",
+    again: str = "Finished results are kept.",
 ) -> ResultT:
     """Return the remembered result of work; while it is under way or stopped, the partial result.
 
@@ -101,7 +101,7 @@ def in_background(
     jobs = _jobs()
     job: Job[ResultT] | None = jobs.get(place)
     if _stopped().get(place) == key:
-        st.button("Go on", key=f"plan_go_on_{place}", on_click=_go_on, args=(place,), help=again)
+        st.button("Continue", key=f"plan_go_on_{place}", on_click=_go_on, args=(place,), help=again)
         return so_far()
     if job is None or job.key != key or job.ended:
         stop(place)

@@ -85,7 +85,7 @@ def sorted_dots(series: Sequence[Distances], *, noun: str, n: int) -> Picture:
             columns[column] += values
     marks.append(Dots(role="ink", x=[0.5] * len(series), y=medians, shape="circle-open", size=15))
     return Picture(
-        title=f"Distances of all {noun}",
+        title=f"Rows in a wrong cell, for all {noun}",
         x=Axis(title=f"{noun}, closest to furthest", low=0, high=1, form="~p"),
         y=Axis(title="rows in a wrong cell, share of n", low=0, form=".3~p", rows=n),
         marks=marks,
@@ -110,10 +110,11 @@ def errors_within(errors: Floats, *, noun: str, role: str, n: int) -> Picture:
     return Picture(
         title=f"Errors of all {noun}",
         x=Axis(title="error, share of n", low=0, form=".3~p", rows=n),
-        y=Axis(title=f"{noun} within it", low=0, high=1, form="~p"),
+        y=Axis(title=f"share of {noun} with at most this error", low=0, high=1, form="~p"),
         marks=[Curve(role=role, x=within, y=shares, width=2)],
-        sentence=f"Half of the {len(errors):,} {noun} err by at most {percent_up(median)} in this release, 95 in 100 "
-        f"by at most {percent_up(high)} ({rows_up(high, n)}), the worst by {percent(float(errors.max()))}.",
+        sentence=f"In this release half of the {len(errors):,} {noun} have an error of at most "
+        f"{percent_up(median)}. For 95 in 100 it is at most {percent_up(high)} ({rows_up(high, n)}). The "
+        f"largest is {percent(float(errors.max()))}.",
         table={f"share of {noun}": short_numbers(shares), "error": short_numbers(within)},
         height=320,
     )
@@ -174,7 +175,7 @@ def cell_counts(*, cells: Sequence[str], truth: NDArray[Any], released: Floats) 
             )
         ],
         sentence=(
-            f"{_drawn(len(order), len(cells))}. In this preview the cell that is furthest off is {cells[worst]}: "
+            f"{_drawn(len(order), len(cells))}. The largest error in this preview is in {cells[worst]}: "
             f"{int(truth[worst]):,} rows, released {minus(f'{released[worst]:,.1f}')}."
         ),
         table={
@@ -214,7 +215,7 @@ def cell_errors(
                 y=np.tile(np.arange(len(order)), len(previews)),
                 shape=shape,
                 hover=[
-                    f"{cells[cell]}\n{name}: off by {minus(f'{each[cell]:+,.1f}')} rows"
+                    f"{cells[cell]} {name}: error {minus(f'{each[cell]:+,.1f}')} rows"
                     for each in previews
                     for cell in order
                 ],
@@ -222,13 +223,14 @@ def cell_errors(
         )
     return Picture(
         title="Errors of one table's cells",
-        x=Axis(title="released less true rows", form=",.3~r"),
+        x=Axis(title="released minus true rows", form=",.3~r"),
         y=_cell_axis(cells, order),
         marks=marks,
         sentence=(
-            f"Predicted standard deviation of a cell before anything is fitted: {significant(predicted)} rows (orange: "
-            f"once and twice it); observed over {trials} previews: {significant(observed)}. As shown here, the "
-            f"cells' root mean square error is {significant(float(np.sqrt(np.mean(errors**2))))} rows."
+            f"Predicted standard deviation of a cell before fitting: {significant(predicted)} rows "
+            f"(orange: once and twice this). Observed over {trials} previews: {significant(observed)}. As "
+            "shown here, the root mean square error of the cells is "
+            f"{significant(float(np.sqrt(np.mean(errors**2))))} rows."
         ),
         table={"cell": list(cells)}
         | {f"error in preview {number}": tenths(each) for number, each in enumerate(errors, start=1)},
@@ -271,4 +273,4 @@ def _height(cells: Sequence[str], order: Sequence[int]) -> int:
 
 
 def _drawn(shown: int, every: int) -> str:
-    return f"The {shown} fullest of {every:,} cells" if shown < every else f"All {every} cells"
+    return f"The {shown} largest of {every:,} cells" if shown < every else f"All {every} cells"

@@ -26,7 +26,7 @@ from pages.shell.request import PageRequest
 SURVEYS = {
     "adult": "Adult: categories and numbers cut to ranges",
     "census": "American Community Survey: categories and ranges",
-    "penguins": "Palmer penguins: 344 rows, few for tables",
+    "penguins": "Palmer penguins: only 344 rows",
     "adult-yes-no": "Adult: yes/no attributes",
     "census-yes-no": "American Community Survey: yes/no attributes",
 }
@@ -94,7 +94,7 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> MarginalsRequest
         check_choice("tables-k", [str(ways) for ways in range(1, MAX_WAYS + 1)], label="number of attributes")
         ways = int(
             st.segmented_control(
-                "Attributes of a table k",
+                "Attributes per table k",
                 range(1, MAX_WAYS + 1),
                 default=2,
                 required=True,
@@ -113,10 +113,10 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> MarginalsRequest
         # Tables with noise of their own each are not made to agree.
         fits = {name: title for name, title in FITS.items() if method != "direct-tables" or name != "consistent"}
         fit = choice(
-            "Afterwards",
+            "Post-processing",
             fits,
             key=f"tables-fit-{method}",
-            help_text="What is done to the tables. Post-processing: it costs no privacy.",
+            help_text="Changes to the tables after the release. This spends no privacy budget.",
         )
     machine = entry(method)
     parameters = machine.controls()
@@ -139,7 +139,7 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> MarginalsRequest
     with parameter_place:
         values["delta"] = control(machine, "delta", parameters["delta"])
     if len(picked) <= ways:
-        st.info(f"Pick at least {ways + 1} attributes: there is more than one table of {ways} then.")
+        st.info(f"Choose at least {ways + 1} attributes, so that there is more than one table of {ways}.")
         return None
     chosen = () if len(picked) == len(names) else tuple(name for name in names if name in picked)
     if file and table:

@@ -22,7 +22,7 @@ from pages.tables.marginals.controls import MarginalsRequest
 
 MAX_ROWS = 10_000
 """Rows of the picture; the file has as many as the data."""
-OF_TREE, OTHERS = "Pairs the rows keep", "Pairs that come through others"
+OF_TREE, OTHERS = "Pairs measured in the tree", "Other pairs"
 
 
 def draw_rows(result: TableResult) -> None:
@@ -32,8 +32,8 @@ def draw_rows(result: TableResult) -> None:
     domain, ways = request.queries.domain, request.queries.ways
     if isinstance(release, DirectRelease) and ways > 1:
         st.info(
-            "Direct tables contradict each other where they overlap, so no rows have exactly these tables, and none "
-            "are drawn from them here: answers only. The residual planner's tables agree."
+            "Direct tables contradict each other if they overlap, so no rows have exactly these tables. No "
+            "synthetic rows are made from them here. The tables of the residual planner agree."
         )
         return
     warning = answers_only(attributes=len(domain.names), ways=ways)
@@ -47,10 +47,11 @@ def draw_rows(result: TableResult) -> None:
     rows = synthetic_rows(agreeing, tree, rows=drawn, seed=request.seed)
     close = closeness(rows, agreeing, tree, sizes=domain.sizes, ways=ways, n=dataset.n)
     st.markdown(
-        f"{drawn:,} rows miss the released tables by **{percent(close.mean)}** on average. :blue-badge[simulated]"
+        f"The tables of {drawn:,} rows differ from the released tables by **{percent(close.mean)}** on "
+        "average. :blue-badge[simulated]"
     )
     _pairs(request, dataset, rows, tree)
-    with st.expander("How rows are drawn"):
+    with st.expander("How the rows are sampled"):
         st.info(warning)
         st.markdown(_how_close(domain, close))
         st.markdown(_order(domain, tree))
@@ -80,9 +81,10 @@ def _how_close(domain: Product, close: Closeness) -> str:
     """Return the measured distances of the rows' tables from the released ones, in words."""
     others = "" if close.outside is None else f", the other {close.others:,} by {percent(close.outside)}"
     return (
-        f"They miss the released tables by **{percent(close.mean)}** on average (total variation: the share of rows in "
-        f"another cell), at most by {percent_up(close.max_distance)} ({attributes_of(domain, close.furthest)}). "
-        f"Tables of the tree are missed by {percent(close.inside)}{others}. :blue-badge[simulated]"
+        f"They differ from the released tables by **{percent(close.mean)}** on average (total variation: "
+        f"share of rows in another cell). The largest difference is {percent_up(close.max_distance)} "
+        f"({attributes_of(domain, close.furthest)}). For tables of the tree it is "
+        f"{percent(close.inside)}{others}. :blue-badge[simulated]"
     )
 
 

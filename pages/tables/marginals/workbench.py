@@ -25,9 +25,9 @@ from pages.tables.worst_error import ErrorWords, render_headline, render_worst_e
 
 LEAD = (
     "Release **every table of k attributes at once**.",
-    "A statistical office does so. The classics add noise to each table, or to each Fourier coefficient; the "
-    "residual planner counts once what each set of attributes adds to smaller ones and gives every part the noise "
-    "it deserves (Xiao, He, Zhang and Kifer 2023).",
+    "Statistical offices release such tables. Classic methods add noise to each table or to each Fourier "
+    "coefficient. The residual planner measures what each set of attributes adds to smaller sets. It "
+    "optimises the noise of every part (Xiao, He, Zhang and Kifer 2023).",
 )
 BETA = 0.05
 """Failure probability of the guaranteed error."""
@@ -72,15 +72,15 @@ def _worst_error(result: TableResult) -> None:
     fitted = ""
     if request.fit != "unbiased":
         fitted = (
-            f" No theorem here speaks of the tables after that ({result.title(request.entry.key)}): in the {PREVIEWS} "
-            f"previews shown above their worst cells are off by {reach}."
+            f" No theorem covers the tables after post-processing ({result.title(request.entry.key)}). In "
+            f"the {PREVIEWS} previews above, the error of their worst cell is {reach}."
         )
     words = ErrorWords(
         observed_on=f"all {count:,} cells of all {len(result.truth):,} tables",
-        dots=f"Tables are as measured, before anything is done to them: that is what the promise is about.{fitted}",
+        dots=f"Tables are shown as measured, before post-processing; the guaranteed error is about these.{fitted}",
         called=TrialNouns(query="cell", over="all cells, as measured"),
         details=f"A query is one of the {count:,} cells of all {len(result.truth):,} tables as measured, before "
-        "anything is done to them.",
+        "post-processing.",
     )
 
     def work() -> Generator[float, None, Floats]:
@@ -159,7 +159,11 @@ MARGINALS = Workbench(
     controls=draw_controls,
     compute=TableResult,
     headline=_headline,
-    views={"All tables and promise": (_all_tables, _worst_error), "One table": _one_table, "Synthetic rows": draw_rows},
+    views={
+        "All tables and guarantee": (_all_tables, _worst_error),
+        "One table": _one_table,
+        "Synthetic rows": draw_rows,
+    },
     slow=(_worst_error,),
     code=_code,
 )

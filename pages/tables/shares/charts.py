@@ -44,13 +44,14 @@ def step_curve(*, polynomial: Polynomial, key: str, used: bool) -> Picture:
     worst = int(np.abs(values - wanted).argmax())
     near = (
         f"stays within γ = {rounded_up(gamma)} (orange) of the step from no to yes at {polynomial.least} "
-        f"of {width}; furthest at {worst}, where it is {significant(float(values[worst]))} instead of {wanted[worst]:g}"
+        f"of {width}; largest distance at {worst}: {significant(float(values[worst]))} instead of "
+        f"{wanted[worst]:g}"
         if gamma > EXACT
-        else f"takes the step from no to yes at {polynomial.least} of {width} without any bias"
+        else f"equals the step from no to yes at {polynomial.least} of {width}, without bias"
     )
     sentence = f"A polynomial of degree {polynomial.degree} in the number of attributes that a row has {near}."
     if not used:
-        sentence += " It is not used here: the marginals themselves are released, with noise of their own."
+        sentence += " It is not used here: the marginals themselves are released, each with its own noise."
     marks: list[Mark] = [
         Bars(
             role="theory",
@@ -62,12 +63,12 @@ def step_curve(*, polynomial: Polynomial, key: str, used: bool) -> Picture:
             hover=[f"{s} set: {significant(w - gamma)} to {significant(w + gamma)}" for s, w in enumerate(wanted)],
         ),
         Curve(role=f"mechanism:{key}", x=places, y=polynomial.at(places), width=2),
-        Dots(role="true", name="wanted: no or yes", x=counts, y=wanted, shape="square"),
+        Dots(role="true", name="true value: no (0) or yes (1)", x=counts, y=wanted, shape="square"),
         Dots(role=f"mechanism:{key}", name="polynomial", x=counts, y=values, shape="circle"),
     ]
     return Picture(
         title="Polynomial against the step",
-        x=Axis(title="attributes of the query that a row has", form="d", ticks=tuple(map(float, counts))),
+        x=Axis(title="how many of the query's attributes a row has", form="d", ticks=tuple(map(float, counts))),
         y=Axis(title="counted as"),
         marks=marks,
         sentence=sentence,
@@ -92,7 +93,9 @@ def level_bars(*, plan: MarginalsPlan, counts: list[int], key: str) -> Picture:
     spent, added = level_shares(plan)
     names = [f"{noise.level} attribute{'s' if noise.level > 1 else ''}" for noise in plan.noise]
     noisy = [float(np.sqrt(noise.variance)) for noise in plan.noise]
-    sentence = "Nothing is released: every answer is a constant, because noise would cost more than it tells."
+    sentence = (
+        "Nothing is released: every answer is a constant, because the noise would be larger than the information."
+    )
     if names:
         largest = int(spent.argmax())
         each = "; ".join(
@@ -184,7 +187,7 @@ def error_curves(*, errors: dict[str, Floats], plan: MarginalsPlan, direct: Marg
                 side="left" if aside else "right",
             )
         )
-    how = {BY_POLYNOMIAL: "by the polynomial", BETWEEN: "between its bounds", DIRECTLY: "directly"}
+    how = {BY_POLYNOMIAL: "by the polynomial", BETWEEN: "midpoint of its bounds", DIRECTLY: "directly"}
     parts = [f"{percent_up(float(np.quantile(each, 0.95)))} {how[name]}" for name, each in errors.items()]
     return Picture(
         title="Errors over many queries",
@@ -198,13 +201,13 @@ def error_curves(*, errors: dict[str, Floats], plan: MarginalsPlan, direct: Marg
             rows=n,
             grid=True,
         ),
-        y=Axis(title="queries within it", low=0, high=1, form="~p"),
+        y=Axis(title="share of queries with at most this error", low=0, high=1, form="~p"),
         marks=marks,
         sentence=(
-            f"95 in 100 of {len(errors[DIRECTLY]):,} queries err by at most {', '.join(parts)} in this release, after "
-            f"moving answers into 0 to 1. Predicted for the polynomial: bias up to {percent_up(plan.gamma)}, noise of "
-            f"standard deviation {percent(plan.deviation)}, the worst of all at about "
-            f"{percent(min(plan.predicted, 1.0))}."
+            f"In this release, after clipping answers to 0–1, 95 in 100 of {len(errors[DIRECTLY]):,} "
+            f"queries have an error of at most {', '.join(parts)}. Predicted for the polynomial: bias up "
+            f"to {percent_up(plan.gamma)}, standard deviation of the noise {percent(plan.deviation)}, "
+            f"worst error of all about {percent(min(plan.predicted, 1.0))}."
         ),
         table={"share of queries": short_numbers(SHARES)}
         | {f"error, {name}": short_numbers(curve) for name, curve in curves.items()},
@@ -253,9 +256,11 @@ def shares_scatter(shares: ListShares, *, n: int, chosen: int, name: str) -> Pic
             Words(role="ink", text="this one", x=float(truth[chosen]), y=float(released[chosen]), shift=(0, 16)),
         ],
         sentence=(
-            f"Of {len(truth):,} inputs 95 in 100 are off by at most {percent_up(float(np.quantile(errors, 0.95)))}, "
-            f"the worst by {percent(float(errors.max()))}; the band is the bias of at most {percent_up(gamma)}. For "
-            f"{name} the lists say yes in {percent(float(truth[chosen]))}, released {percent(float(released[chosen]))}."
+            f"95 in 100 of {len(truth):,} inputs have an error of at most "
+            f"{percent_up(float(np.quantile(errors, 0.95)))}; the largest is "
+            f"{percent(float(errors.max()))}. The band is the bias of at most {percent_up(gamma)}. For "
+            f"{name} the lists say yes in {percent(float(truth[chosen]))}, released "
+            f"{percent(float(released[chosen]))}."
         ),
         table={"true share": short_numbers(truth), "released share": short_numbers(released)},
         height=320,

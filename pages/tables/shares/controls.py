@@ -48,7 +48,7 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[AtLe
         width, least, signed = _query_class(len(source.columns))
         noise = choice(
             "Noise",
-            {"laplace": "Laplace: ε alone", "gaussian": "Gaussian: ε and a slack δ"},
+            {"laplace": "Laplace: ε alone", "gaussian": "Gaussian: ε and δ"},
             key="marginal-noise",
             help_text="Gaussian noise is far smaller when many counts are released at once.",
         )
@@ -68,10 +68,10 @@ def _rows() -> Source | None:
         "Rows of yes/no attributes",
         titles,
         key="cube",
-        own_title="Your file: attributes you name" if file and not file.by_person else "",
+        own_title="Your file: attributes you define" if file and not file.by_person else "",
         missing_reason=BY_PERSON if file else NOT_SENT,
-        help_text="Generated and bundled rows are public: previews on them cost nothing. The Data page takes a file "
-        "of yours.",
+        help_text="Generated and bundled rows are public: previews on them spend no privacy budget. On the Data page "
+        "you can upload a file.",
     )
     if key == OWN_FILE and file:
         return own_predicates(file)
@@ -88,7 +88,7 @@ def _query_class(attributes: int) -> tuple[int, int, bool]:
     widest = min(MAX_WIDTH, attributes)
     if WIDTH.value > widest:
         WIDTH.value = widest
-    width = whole("Attributes in a query k", 1, widest, min(5, widest), key=WIDTH)
+    width = whole("Attributes per query k", 1, widest, min(5, widest), key=WIDTH)
     least = 1
     if width > 1:
         titles = {ANY: "any of them", ALL: "all of them"} | ({SOME: "some: at least r of them"} if width > 2 else {})
@@ -99,10 +99,10 @@ def _query_class(attributes: int) -> tuple[int, int, bool]:
                 AT_LEAST.value = width - 1
             least = whole("At least r", 2, width - 1, 2, key=AT_LEAST)
     signed = st.toggle(
-        "Attributes may be negated",
+        "Allow negated attributes",
         key=in_link("negated"),
         bind="query-params",
-        help="Answers queries with “not” in them too. Every row then has one of each attribute's two literals, so "
-        "replacing it moves twice as many counts.",
+        help="Also answers queries with “not”. Every row then has one of two literals per attribute, so "
+        "replacing a row changes twice as many counts.",
     )
     return width, least, bool(signed)

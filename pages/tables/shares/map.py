@@ -12,7 +12,7 @@ from pages.charts.picture import Axis, Bars, Dots, Mark, Picture
 from pages.charts.words import percent, rows
 
 WORDS = {
-    NEITHER: "neither: ½ is as good",
+    NEITHER: "neither: answering ½ is as good",
     **{name: f"polynomial, {name}" for name in WINNERS[1:-1]},
     DIRECT: "the marginals themselves",
 }
@@ -56,8 +56,8 @@ def winners_map(*, places: Places, n: int, width: int, here: str, key: str) -> P
     at, wide = (np.array([float(place[name]) for place in places]) for name in ("n", "width"))
     winners = np.array([str(place["winner"]) for place in places])
     hover = [
-        f"{WORDS[str(place['winner'])]}\n{row:,.0f} rows, {k:.0f} attributes a query\npredicted error "
-        f"{percent(float(place['error']))} ({rows(float(place['error']), int(row))})\ntheory"
+        f"{WORDS[str(place['winner'])]} {row:,.0f} rows, {k:.0f} attributes per query predicted error "
+        f"{percent(float(place['error']))} ({rows(float(place['error']), int(row))}) theory"
         for place, row, k in zip(places, at, wide, strict=True)
     ]
     styles = {NEITHER: ("quiet", 0.12), DIRECT: ("mechanism:marginals-direct", 0.6)}
@@ -81,13 +81,13 @@ def winners_map(*, places: Places, n: int, width: int, here: str, key: str) -> P
                     hover=[hover[place] for place in np.flatnonzero(at_best)],
                 )
             )
-    you = [f"your {n:,} rows, {width} attributes a query\n{WORDS[here]}"]
+    you = [f"your {n:,} rows, {width} attributes per query {WORDS[here]}"]
     inside = [float(np.clip(n, at.min(), at.max()))]
     marks.append(Dots(role="ink", name="you", x=inside, y=[width], shape="circle-open", size=15, hover=you))
     tally = {name: int((winners == name).sum()) for name in WINNERS}
     useful = len(places) - tally[NEITHER] - tally[DIRECT]
     return Picture(
-        title="Which method wins where",
+        title="Which method has the smallest error",
         x=Axis(
             title="rows n (log)",
             log=True,
@@ -105,14 +105,15 @@ def winners_map(*, places: Places, n: int, width: int, here: str, key: str) -> P
         ),
         marks=marks,
         sentence=(
-            f"At {n:,} rows and {width} attribute{'s' if width > 1 else ''} a query the least predicted error is by "
-            f"{WORDS[here]}. Of the {len(places)} places shown, the marginals themselves win {tally[DIRECT]}, "
-            f"polynomials {useful}, and at {tally[NEITHER]} neither is predicted to beat answering 1/2."
+            f"At {n:,} rows and {width} attribute{'s' if width > 1 else ''} per query, the smallest "
+            f"predicted error is that of {WORDS[here]}. Of {len(places)} settings shown, the marginals are "
+            f"best at {tally[DIRECT]} and polynomials at {useful}. At {tally[NEITHER]} neither is "
+            "predicted to be better than answering 1/2."
         ),
         table={
             "rows": at.astype(int).tolist(),
             "attributes": wide.astype(int).tolist(),
-            "least error by": [WORDS[str(place["winner"])] for place in places],
+            "smallest error by": [WORDS[str(place["winner"])] for place in places],
             "predicted error": [percent(float(place["error"])) for place in places],
         },
         height=380,

@@ -16,7 +16,7 @@ def one_query(result: ShareResult) -> None:
     """Draw the controls for one query, and a table of its answers by each method."""
     names, answers = result.request.queries.domain.names, result.answers
     queries, plan = answers.queries, answers.release.plan
-    st.header("Ask one")
+    st.header("One query")
     width, key = queries.width, SessionKey[list[int]](f"marginal-picked-{len(names)}", [])
     if len(key.value) > width:
         key.value = key.value[:width]
@@ -41,14 +41,15 @@ def one_query(result: ShareResult) -> None:
     if answer.refusal:
         st.caption(answer.refusal)
     if len(places) < width:
-        st.caption(f"Pick all {width} attributes to compare every method.")
-    lines = ["| answer | share | off by |", "|---|---|---|", f"| true | {_share(answer.truth)} | – |"]
+        st.caption(f"Choose all {width} attributes to compare every method.")
+    lines = ["| answer | share | error |", "|---|---|---|", f"| true | {_share(answer.truth)} | – |"]
     lines += _lines(answer, direct_chosen=answers.plan.polynomial is None)
     st.markdown("Share of the rows :gray-badge[true] :blue-badge[simulated]\n\n" + "\n".join(lines))
     with st.expander("Predicted"):
         st.markdown(
-            f"The polynomial is off by at most {percent_up(plan.gamma)} before noise, and its noise has a standard "
-            f"deviation of {percent(plan.deviation)}; direct noise has one of {percent(answers.direct.deviation)}."
+            f"The bias of the polynomial is at most {percent_up(plan.gamma)}, and its noise has a standard "
+            f"deviation of {percent(plan.deviation)}. Direct noise has a standard deviation of "
+            f"{percent(answers.direct.deviation)}."
         )
 
 
@@ -59,7 +60,7 @@ def _lines(answer: OneAnswer, *, direct_chosen: bool) -> list[str]:
         answers.append(("polynomial" + " (chosen)" * (not direct_chosen), answer.polynomial))
     if answer.bounds is not None:
         low, high = answer.bounds
-        answers.append((f"between its bounds, {_share(low)} to {_share(high)}", (low + high) / 2))
+        answers.append((f"midpoint of its bounds, {_share(low)} to {_share(high)}", (low + high) / 2))
     if answer.direct is not None:
         answers.append(("direct" + " (chosen)" * direct_chosen, answer.direct))
     return [f"| {name} | {_share(share)} | {percent(abs(share - answer.truth))} |" for name, share in answers]

@@ -47,7 +47,7 @@ def draw_promise(request: PageRequest[AtLeast]) -> None:
         _draw(picture, name="levels", title="noise of each level")
     with right:
         picture = winners_for(mechanism, offer.problem, queries, key=request.entry.key)
-        _draw(picture, name="map", title="who wins where")
+        _draw(picture, name="map", title="smallest error by setting")
 
 
 def _draw(picture: Picture, *, name: str, title: str) -> None:

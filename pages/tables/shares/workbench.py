@@ -20,24 +20,25 @@ from pages.tables.shares.promise import draw_promise
 from pages.tables.worst_error import ErrorWords, render_headline, render_worst_error
 
 PUBLIC = "theory: depends on public numbers only"
-WINNERS = "theory: least predicted error, minimax polynomials"
+WINNERS = "theory: smallest predicted error, minimax polynomials"
 LEAD = (
-    "What share of rows has **any**, **all** or **some** of these attributes?",
-    "Of many attributes there are so many such questions that noise of its own for each drowns the answers. But a "
-    "row's answer depends only on *how many* of the attributes it has. A polynomial in that number needs only "
-    "marginals of few attributes (Thaler, Ullman and Vadhan 2012).",
+    "Which share of the rows has **any**, **all** or **at least r** of these attributes?",
+    "With many attributes there are so many queries that separate noise for each hides the answers. But a "
+    "row's answer depends only on *how many* of the attributes it has. A polynomial in that number needs "
+    "only marginals of few attributes (Thaler, Ullman and Vadhan 2012).",
 )
 ANSWERS_ONLY = (
-    "If one-way functions exist, no *differentially private* algorithm makes, in polynomial time, a synthetic table "
-    "that is right on all two-way marginals, whatever the data (Ullman and Vadhan 2011): these are answers only. It is "
-    "a theorem about the worst data; on real tables rows may come close, see the other view. And if you need a short "
-    "list of queries, known in advance, release just those: less noise is needed for few of them than for all."
+    "This release answers queries only. If one-way functions exist, no polynomial-time *differentially "
+    "private* algorithm makes good synthetic tables on all data. Good means accurate two-way marginals "
+    "(Ullman and Vadhan 2011). That is about the worst data: on real data synthetic rows may have small "
+    "errors (see the other view). If you know a short list of queries beforehand, release only those: the "
+    "noise is smaller."
 )
 
 
 def _headline(result: ShareResult) -> None:
     answers = result.answers
-    text = f"95 in 100 answers are off by at most {_error(answers.chosen, answers.truth)}"
+    text = f"error of 95 in 100 answers: at most {_error(answers.chosen, answers.truth)}"
     render_headline(text, answers.mechanism.guarantee(answers.problem), of="queries")
 
 
@@ -62,10 +63,10 @@ def _worst_error(result: ShareResult) -> None:
     noise = bound.value - plan.gamma
     parts = [f"bias up to {percent_up(plan.gamma)}"] if plan.gamma else []
     parts += [f"noise up to {percent_up(noise)} ({rows_up(noise, problem.n)})"] if noise else []
-    sampled = f"{observed:,} of the {queries.count:,} queries, drawn at random"
-    dots = "Answers are moved into 0 to 1: if n is the number of rows, none gets further from the truth."
+    sampled = f"{observed:,} of the {queries.count:,} queries, sampled at random"
+    dots = "Answers are clipped to 0–1. If n is the number of rows, this increases no error."
     if is_sample:
-        dots += " The promise is about all queries: the worst of those not drawn may be a little larger."
+        dots += " The guaranteed error is about all queries. The worst of those not sampled may be a little larger."
     words = ErrorWords(
         observed_on=sampled if is_sample else f"all {observed:,} queries",
         dots=dots,
@@ -77,8 +78,8 @@ def _worst_error(result: ShareResult) -> None:
     key = f"{request.source.key}|{answers.mechanism!r}|{about}|{request.seed}"
     work = answers.worst if plan.polynomial or direct_fits(queries) else None
     refusal = (
-        f"No release is previewed: it would hold {counts_at(queries, queries.width):,} counts, more than the "
-        f"{MAX_COUNTS:,} that fit. The promise beside is what it would be."
+        f"No release is previewed: it would have {counts_at(queries, queries.width):,} counts, and at most "
+        f"{MAX_COUNTS:,} fit. The guaranteed error is shown anyway."
     )
     render_worst_error(request, problem, answers.mechanism, words, beta=BETA, key=key, work=work, refusal=refusal)
 
@@ -103,7 +104,7 @@ def _budget(result: ShareResult) -> None:
 def _winners(result: ShareResult) -> None:
     answers, request = result.answers, result.request
     picture = winners_for(answers.mechanism, answers.problem, answers.queries, key=request.entry.key)
-    request.draw(picture, key="marginals_map", badge=WINNERS, title="who wins where")
+    request.draw(picture, key="marginals_map", badge=WINNERS, title="smallest error by setting")
 
 
 def _compared(result: ShareResult) -> None:
@@ -117,9 +118,9 @@ def _compared(result: ShareResult) -> None:
     with st.expander("Compared"):
         st.markdown(
             f"{answers.queries.count:,} queries about {in_words(answers.queries)}, answered from "
-            f"**{answers.plan.words}**. {'By the polynomial' if direct else 'Directly'} it would be {compared}; saying "
-            f"½ to all, {constant}. The polynomial's release also bounds each answer, for free; halfway between the "
-            f"bounds it is **{between}**."
+            f"**{answers.plan.words}**. {'By the polynomial' if direct else 'Directly'} the error would be "
+            f"{compared}; answering ½ to all, {constant}. The polynomial's release also bounds each "
+            f"answer, for free. The midpoint of the bounds has **{between}**."
         )
 
 
@@ -149,10 +150,10 @@ SHARES = Workbench(
     compute=ShareResult,
     headline=_headline,
     views={
-        "Errors and promise": (_errors, _worst_error),
+        "Errors and guarantee": (_errors, _worst_error),
         "Method": (_polynomial, _budget),
-        "Who wins where": _winners,
-        "Ask one": one_query,
+        "Smallest error by setting": _winners,
+        "One query": one_query,
     },
     slow=(_worst_error,),
     more=_compared,

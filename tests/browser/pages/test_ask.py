@@ -19,7 +19,7 @@ METRICS = '[data-testid="stMetricValue"]'
 def opened(page: Page, server: Server, link: str) -> Page:
     """The page at rest."""
     visit(page, server, link)
-    expect(page.get_by_role("heading", name="Your question")).to_be_visible()
+    expect(page.get_by_role("heading", name="Your query")).to_be_visible()
     return page
 
 
@@ -59,8 +59,8 @@ def test_a_question_an_analyst_and_the_same_again_by_link(page: Page, server: Se
 def test_every_state_is_accessible_and_fits(page: Page, server: Server, link: str) -> None:
     opened(page, server, link)
     press_button(page, "Let an analyst ask 50")
-    expect(page.get_by_role("heading", name="Worst error: promised and observed")).to_be_visible()
+    expect(page.get_by_role("heading", name="Worst error: guaranteed and observed")).to_be_visible()
     see(page, "The conversation")
-    expect(page.get_by_role("heading", name="How wrong it was")).to_be_visible()
+    expect(page.get_by_role("heading", name="Error of every answer")).to_be_visible()
     assert int(metrics(page)[2]) > 0 or "pets" not in link, "a refusal is one of the states"
     every_view_is_sound(page)

@@ -50,7 +50,7 @@ def test_no_key_is_lost_on_a_busy_machine_while_the_page_is_made_anew(
         type_at(page, 1, 3, "12", "90", "a; b", "345", delay=delay)
         for place, text in enumerate(["12", "90", "a; b", "345"]):
             expect(cell(page, 1, 3 + place)).to_have_text(text)
-        expect(page.get_by_text("Still to be typed:")).not_to_contain_text("age")
+        expect(page.get_by_text("Still missing:")).not_to_contain_text("age")
 
 
 def test_columns_are_declared_by_typing_and_stay_typed(page: Page, server: Server) -> None:
@@ -58,18 +58,18 @@ def test_columns_are_declared_by_typing_and_stay_typed(page: Page, server: Serve
     expect(page.get_by_text("Who is protected?")).to_have_count(1)
     expect(page.get_by_role("button", name="Use this column")).to_have_count(0)
     type_at(page, 1, 3, "0", "90")
-    expect(page.get_by_text("Still to be typed:")).not_to_contain_text("age")
+    expect(page.get_by_text("Still missing:")).not_to_contain_text("age")
     type_at(page, 1, 6, "45")
     expect(cell(page, 1, 3)).to_have_text("0")
     expect(cell(page, 1, 4)).to_have_text("90")
     expect(cell(page, 1, 6)).to_have_text("45")
     press_button(page, "Use this column")
     expect(page.get_by_text("45 cells of width 2 from 0 to 90.")).to_be_visible()
-    expect(page.get_by_text("nothing of it is shown")).to_be_visible()
+    expect(page.get_by_text("no values are shown")).to_be_visible()
     page.get_by_text("A person, who may have several rows").click()
     settled(page)
     axe(page)
-    expect(page.get_by_role("spinbutton", name="Rows of one person, at most")).to_have_value("1")
+    expect(page.get_by_role("spinbutton", name="Maximum rows per person")).to_have_value("1")
     press_button(page, "Use this data")
     go_to(page, "data")
     expect(cell(page, 1, 4)).to_have_text("90")

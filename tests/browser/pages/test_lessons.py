@@ -64,7 +64,7 @@ def test_on_a_tablet_no_formula_and_no_button_of_a_lesson_is_cut(page: Page, ser
     visit(page, server, f"learn?lesson={lesson}&{lesson}-shown=true")
     formulas, buttons = page.evaluate(FORMULAS), page.evaluate(BUTTONS)
     assert formulas and all(formulas), "a formula is cut off"
-    assert buttons and all(buttons), "the words of a button are cut off"
+    assert buttons and all(buttons), "the words of a button are clipped to"
 
 
 @pytest.mark.parametrize("viewport", [SCREEN], ids=["screen"])

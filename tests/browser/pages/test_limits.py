@@ -38,7 +38,7 @@ def test_a_newcomer_guesses_and_sees(page: Page, server: Server) -> None:
     settled(page)
     expect_drawn(page, "median_success")
     told = sentences(page)
-    assert "(you guessed 300)" in told and "The wall is at 144.4 bits" in told
+    assert "(you guessed 300)" in told and "The limit is at 144.4 bits" in told
     assert sentences(reopened(page)) == told
 
 
@@ -49,13 +49,13 @@ def test_the_wall_is_between_two_lessons(page: Page, server: Server) -> None:
     assert "thinks it 20% likely" in sentences(page)
     page.get_by_role("link", name="All lessons").click()
     settled(page)
-    page.get_by_role("link", name="Does protecting each row hide the sample?").click()
+    page.get_by_role("link", name="Does protecting each row also hide the sample?").click()
     settled(page)
     assert "lesson=population" in page.url
-    expect(page.get_by_role("heading", name="Does protecting each row hide the sample?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Does protecting each row also hide the sample?")).to_be_visible()
     page.go_back()
     settled(page)
-    expect(page.get_by_role("link", name="Does protecting each row hide the sample?")).to_be_visible()
+    expect(page.get_by_role("link", name="Does protecting each row also hide the sample?")).to_be_visible()
     assert "lesson" not in page.url
 
 
@@ -80,7 +80,7 @@ def test_ten_thousand_people_are_attacked(page: Page, server: Server, mechanism:
     expect_drawn(page, "vc_run")
     told = sentences(page)
     assert re.search(r"the attacker finds [\d,]+ of the 5,000 secret points", told)
-    assert "the first 48 of 10,000 points are drawn" in told
+    assert "the first 48 of 10,000 points rows are shown" in told
 
 
 @pytest.mark.full
@@ -88,7 +88,7 @@ def test_a_newcomer_writes_a_class_and_is_told_what_is_wrong(page: Page, server:
     page.goto(f"{server.url}/limits?lesson=dimension&dimension-shown=true&dimension-class=own")
     settled(page)
     expect_drawn(page, "dimension_matrix")
-    text = page.get_by_role("textbox", name=re.compile("A line for each question"))
+    text = page.get_by_role("textbox", name=re.compile("One line per query, with one"))
     text.fill("0,0\n0,1\n1,0\n1,1")
     text.press("Control+Enter")
     settled(page)
@@ -96,7 +96,7 @@ def test_a_newcomer_writes_a_class_and_is_told_what_is_wrong(page: Page, server:
     text.fill("0,0\n0,secret")
     text.press("Control+Enter")
     settled(page)
-    expect(page.get_by_text("Question 2, point 2: this is not a decimal number between 0 and 1.")).to_be_visible()
+    expect(page.get_by_text("Query 2, point 2: this is not a decimal number between 0 and 1.")).to_be_visible()
     expect(page.locator(CHARTS)).to_have_count(0)
     assert "secret" not in page.url
 
@@ -106,10 +106,10 @@ def test_a_long_attack_shows_progress_and_can_be_stopped(browser: Browser, serve
     with watched_page(browser) as page:
         link = "lesson=subset&subset-shown=true&subset-people=500&subset-questions=2000&subset-method=sum"
         page.goto(f"{server.url}/limits?{link}")
-        expect(page.get_by_text("Solving, with more and more answers.")).to_be_visible()
+        expect(page.get_by_text("Solving for the bits with more and more answers.")).to_be_visible()
         page.get_by_role("button", name="More settings").click()
         page.get_by_role("combobox", name=re.compile("Attack")).click()
         page.get_by_text("Least squares (at once)").last.click()
         settled(page)
         assert "the attack finds" in sentences(page)
-        expect(page.get_by_text("Solving, with more and more answers.")).to_have_count(0)
+        expect(page.get_by_text("Solving for the bits with more and more answers.")).to_have_count(0)

@@ -22,7 +22,7 @@ def test_a_tile_says_who_wins_there_and_epsilon_moves_the_errors_which_the_link_
     page: Page, server: Server
 ) -> None:
     visit(page, server, SMALL, *MARGINALS)
-    see(page, "Who wins where")
+    see(page, "Smallest error by setting")
     # A layer of Plotly's own, which takes all pointing, lies over the tiles.
     plot(page, "marginals_map_chart").locator(".nsewdrag").first.hover()
     said = str(plot(page, "marginals_map_chart").locator(".hoverlayer .hovertext").text_content())

@@ -293,7 +293,7 @@ def test_zoom_brush_and_hidden_mechanisms_survive_a_slider_move_and_other_data_t
 @pytest.mark.full
 def test_a_click_on_the_trade_off_goes_to_its_mechanism_and_epsilon(page: Page, server: Server) -> None:
     open_play(page, server, "?every=true")  # where points are far enough apart
-    expect(page.get_by_text("Click a point to go to its mechanism and ε.").first).to_be_visible()
+    expect(page.get_by_text("Click a point to select its mechanism and ε.").first).to_be_visible()
     plot, name, epsilon = chart(page, "tradeoff_chart").locator(PLOT), "Interval release, anchored", 0.5
     plot.scroll_into_view_if_needed()
     places = plot.evaluate("(plot, name) => plot._fullData.find(t => t.name === name && t.mode === 'markers').x", name)
@@ -310,10 +310,10 @@ def test_releases_are_played_with_their_captions_and_pictures_kept(page: Page, s
     place = chart(page, "data_chart")
     plot, sentence = place.locator(PLOT), place.locator(SENTENCE)
     first = plot.evaluate(LINE)
-    assert (sentence.text_content() or "").startswith("Release 1 of 20: at most ")
+    assert (sentence.text_content() or "").startswith("probability at most ")
     place.locator(FRAMES).focus()
     page.keyboard.press("ArrowRight")
-    expect(sentence).to_have_text(re.compile("^Release 2 of 20: at most "))
+    expect(sentence).to_have_text(re.compile("^probability at most "))
     expect(place.locator(".dpscope-shown")).to_have_text("release 2 of 20")
     second = plot.evaluate(LINE)
     assert second != first

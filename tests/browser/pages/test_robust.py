@@ -30,7 +30,7 @@ def captions(page: Page) -> str:
 
 def test_a_smaller_epsilon_turns_answers_into_refusals(page: Page, server: Server) -> None:
     opened(page, server, "robust?data=earnings.earnings", charts=6)
-    expect(page.get_by_role("heading", name="None of 100 runs refuse")).to_be_visible()
+    expect(page.get_by_role("heading", name="None of 100 runs give no answer (⊥)")).to_be_visible()
     press(page, "Privacy budget ε", "ArrowLeft", 8)
     expect(page.get_by_role("heading", name=re.compile(r"(About|More than|All).* 100 runs refuse"))).to_be_visible()
     after = captions(page)
@@ -41,7 +41,7 @@ def test_a_smaller_epsilon_turns_answers_into_refusals(page: Page, server: Serve
 def test_subsamples_show_what_calibration_saves(page: Page, server: Server) -> None:
     opened(page, server, "robust?data=bimodal&robust=subsample_median&epsilon=2", charts=6)
     see(page, "More")
-    page.get_by_text("The paper's parameters, and calibrated ones").click()
+    page.get_by_text("The paper's parameters and calibrated parameters").click()
     expect(page.get_by_text(re.compile(r"calibration needs about [\d,]+ times fewer"))).to_be_visible()
     expect(page.get_by_text("Paper: k = ε(n/m)³")).to_be_visible()
 
@@ -52,9 +52,9 @@ def test_the_second_figure_is_one_click_away(page: Page, server: Server) -> None
     page.get_by_role("combobox", name="What to release").click()
     page.get_by_role("option", name=re.compile("Figure 2")).click()
     settled(page)
-    assert "400 cells, 8,000 rows" in captions(page) and captions(page) != before
+    assert "400 cells and 8,000 rows" in captions(page) and captions(page) != before
     assert "sparse=figure-2" in page.url
-    press(page, "Failing share γ", "Home", 1)
+    press(page, "Share γ", "Home", 1)
     assert "both mechanisms are one" in captions(page)
 
 
@@ -71,7 +71,7 @@ def test_groups_are_compared_by_another_column(page: Page, server: Server) -> No
 def test_a_release_chosen_after_seeing_another_is_refused(page: Page, server: Server) -> None:
     opened(page, server, "sparse?planned=3", charts=6)
     expect(page.get_by_text("ε = 3, γ = 0.3 (replace one row)")).to_be_visible()
-    page.get_by_role("button", name="Draw the planned releases").click()
+    page.get_by_role("button", name="Sample the planned releases").click()
     page.get_by_role("button", name=re.compile("Choose one more")).click()
     expect(page.get_by_text(re.compile("^Refused. .*fixed in advance"))).to_be_visible()
     axe(settled(page))

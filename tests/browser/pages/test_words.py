@@ -162,7 +162,7 @@ def test_on_a_phone_all_views_of_tables_are_in_sight(page: Page, server: Server)
 @pytest.mark.parametrize(
     ("link", "name"),
     [
-        ("conversation?ask-seen=More", "Both mechanisms, the same analyst"),
+        ("conversation?ask-seen=More", "Both mechanisms with the same analyst"),
         ("learn?lesson=printed", "The paper's Table 1, at these settings"),
     ],
     ids=["conversation", "printed"],
@@ -230,7 +230,9 @@ def test_nothing_in_the_bar_of_a_private_file_is_cut_or_touches_another_line(pag
     assert parts.evaluate_all(LINES) == []
     go_to(page, "plan")
     switch = page.locator(".st-key-steward_choice label p")
-    assert switch.evaluate("words => words.scrollWidth <= words.clientWidth"), "beside controls it takes two lines"
+    assert switch.evaluate("words => words.scrollWidth <= words.clientWidth"), (
+        "beside controls, n must be at least two lines"
+    )
     assert parts.count() > 1 and parts.evaluate_all(LINES) == []
 
 
@@ -349,4 +351,4 @@ def test_the_sentence_of_a_picture_opens_and_describes_it(page: Page, server: Se
     expect(chart.locator(".dpscope-plot")).to_have_accessible_description(sentence.text_content() or "none")
     chart.get_by_text("In words").click()
     expect(sentence).to_be_visible()
-    assert "95 in 100 of 3,000 queries err by at most" in sentence.inner_text()
+    assert "95 in 100 of 3,000 queries have an error of at most" in sentence.inner_text()

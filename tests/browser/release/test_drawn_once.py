@@ -19,7 +19,7 @@ from tests.kit.browser import comes_true, own_port, type_token, watched_page
 from tests.kit.rest import PATIENCE, settled
 
 TOKEN = "token-of-a-test"
-DRAWING = "Every stored result has its charge. A draw that is interrupted keeps its charge and has no result."
+DRAWING = "Every stored result has a charge. An interrupted release keeps its charge and has no result."
 pytestmark = pytest.mark.harness
 
 
@@ -69,7 +69,7 @@ def press(page: Page, name: str) -> None:
 
 def ready(page: Page) -> Page:
     """One click before the charge."""
-    for name in ("Start a ledger", "Register", "Rehearse, free"):
+    for name in ("Start a ledger", "Register", "Test run, free"):
         if page.get_by_role("button", name=name).count():
             press(page, name)
     expect(page.get_by_role("button", name="Charge ε 1 and release")).to_be_visible()
@@ -131,7 +131,7 @@ def test_a_closed_tab_changes_nothing_and_a_killed_server_charges_once(browser: 
             house.drew_once(page)
             # Another draw, and the server dies in it.
             press(page, "Release again, ε 1")
-            press(page, "Rehearse, free")
+            press(page, "Test run, free")
             house.gate.touch()
             page.get_by_role("button", name="Charge ε 1 and release").click()
             expect(page.get_by_text(DRAWING)).to_be_visible()
@@ -142,10 +142,13 @@ def test_a_closed_tab_changes_nothing_and_a_killed_server_charges_once(browser: 
         house.gate.unlink()
         with house.running():
             page = house.came(context.new_page())
-            died = "the draw did not finish, and nothing was shown. This may depend on the rows, so the charge stands."
+            died = (
+                "the release did not finish, and no result was shown. The cause "
+                "may depend on the rows, so the charge stays."
+            )
             expect(page.get_by_text(died).first).to_be_visible(timeout=PATIENCE * 1000)
             expect(page.get_by_text("Spent ε 2 of 2, left 0")).to_be_visible()
-            press(page, "The machine failed: do not charge")
+            press(page, "Machine failure: remove the charge")
             expect(page.get_by_text("Spent ε 1 of 2, left 1")).to_be_visible()
             outcomes = [line["kind"] for line in house.ledger.outcomes(house.dataset_id)]
             assert outcomes == ["stored", "machine failed"] and not check(house.ledger, house.dataset_id)

@@ -80,7 +80,7 @@ def test_a_reader_an_analyst_and_a_steward_log_in_and_do_what_they_may(browser: 
                     for name in ("Publish, free", "Download the release (zip)", "Register"):
                         expect(page.get_by_role("button", name=name)).to_have_count(0)
                     press(page, "Release again, ε 1")
-                    press(page, "Rehearse, free")
+                    press(page, "Test run, free")
                     press(page, "Charge ε 1 and release")
                     expect(page.get_by_text("Entry 2, charged ε 1. Not published.")).to_be_visible()
                     page.get_by_role("button", name="Log out").click()

@@ -83,7 +83,7 @@ def test_records_that_do_not_fit_are_an_error_that_quotes_none(records: list[Any
 
 
 def test_a_problem_is_about_one_domain() -> None:
-    with pytest.raises(ParameterError, match="another domain"):
+    with pytest.raises(ParameterError, match="different domains"):
         Problem(domain=LINE, queries=Thresholds(domain=Number()), n=5)
     with pytest.raises(ParameterError, match="between 1 and"):
         Problem(domain=LINE, queries=Thresholds(domain=LINE), n=0)

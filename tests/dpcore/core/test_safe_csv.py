@@ -112,7 +112,7 @@ def test_numbers_stay_and_names_labels_and_texts_are_escaped() -> None:
     })  # fmt: skip
     written = frame_csv(frame)
     assert unsafe(written) == [] and written.startswith("'=name,rows,label,text,whole\n'=1,-1.5,'+1,'@a,-1\n")
-    assert list(frame["label"].cat.categories) == ["+1", "b"] and frame.columns[0] == "=name", "a copy is written"
+    assert list(frame["label"].cat.categories) == ["+1", "b"] and frame.columns[0] == "=name", "a copy must be"
     assert list(escape_frame(frame)["whole"].isna()) == [False, True, False]
 
 

@@ -92,7 +92,7 @@ def test_kinds_of_columns_are_told_apart() -> None:
 
 def test_what_is_not_declared_is_not_read() -> None:
     for name in ("who", "pay"):
-        with pytest.raises(ParameterError, match="not declared to be used") as caught:
+        with pytest.raises(ParameterError, match="not declared was requested") as caught:
             DECLARED.reading(name)
         assert name not in str(caught.value)
     with pytest.raises(ParameterError, match="once"):

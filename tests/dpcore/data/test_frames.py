@@ -232,7 +232,7 @@ def test_reports_sweeps_and_transcripts_as_frames() -> None:
     swept = finish(sweep(entries, dataset, problem, shared={"delta": 1e-6}, trials=5, epsilons=(0.5, 1.0)))
     row = swept.frame().set_index(["mechanism", "epsilon"]).loc[("gaussian", 0.5)]
     assert row["promised"] == swept.promised[1, 0] and row["worst_95%"] == swept.worst[1, 0, 2]
-    assert row["typical_5%"] == swept.typical[1, 0, 0]
+    assert row["mean_error_5%"] == swept.typical[1, 0, 0]
     asking = dpcore.entry("median").make(questions=5)
     transcript = asking.run(asking.prepare(dataset, problem), dpcore.Preview(3), 2)
     assert isinstance(transcript, Transcript)

@@ -220,7 +220,7 @@ def test_cuts_ascend_inside_the_bounds(cuts: tuple[float, ...]) -> None:
 
 @pytest.mark.parametrize("cuts", [(651.5,), (651.0, 651.25)])
 def test_dates_are_cut_where_a_unit_begins(cuts: tuple[float, ...]) -> None:
-    with pytest.raises(ParameterError, match="where a month begins"):
+    with pytest.raises(ParameterError, match="only at the beginning of a month"):
         replace(MONTHS, cuts=cuts)
 
 

@@ -111,7 +111,7 @@ def test_parameters_are_checked() -> None:
         Halfspaces(domain=Number())
     with pytest.raises(ParameterError, match="margin"):
         Halfspaces(domain=Sphere(), margin=1.5)
-    with pytest.raises(ParameterError, match="another domain"):
+    with pytest.raises(ParameterError, match="different domains"):
         Problem(domain=Sphere(dimensions=2), queries=Halfspaces(domain=Sphere(dimensions=3)), n=3)
     for towards in (np.zeros((1, 3)), np.array([[np.nan, 0, 1]]), np.ones((1, 2))):
         with pytest.raises(ParameterError, match="direction needs"):

@@ -109,14 +109,14 @@ def test_no_rows_are_released_at_the_usual_parameters(entry: Entry, seed: int) -
             account = Account(Preview(seed))
             release = mechanism.run(mechanism.prepare(empty(problem), problem), account, 3)
             assert np.isfinite(release.outcomes()[~release.refused]).all()
-            assert account.charges, "nothing was drawn"
+            assert account.charges, "nothing was released"
 
 
 @pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.key) for entry in catalogue()])
 def test_where_rows_are_replaced_their_number_is_public_and_never_nought(entry: Entry) -> None:
     replace = Neighbours.REPLACE_ONE
     problem = next(problems.tiny_problems(entry, replace)) if listed(entry) else unlisted(entry, replace)[0]
-    with pytest.raises(DataError, match="must name the number of rows"):
+    with pytest.raises(DataError, match="must give the number of rows"):
         problems.tiny_mechanism(entry).prepare(empty(problem), problem)
 
 

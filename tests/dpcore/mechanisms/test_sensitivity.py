@@ -183,7 +183,7 @@ def test_data_of_another_size_or_domain_are_refused(found: Entry) -> None:
         mechanism.prepare(dataset_of(problem, [0, 1, 1]), replaced)
     other = Number(bits=3)
     dataset = Dataset(other, np.array([0, 1, 1, 2]), dataset_of(problem, [0]).provenance)
-    with pytest.raises(DataError, match="another domain"):
+    with pytest.raises(DataError, match="different domains"):
         mechanism.prepare(dataset, problem)
 
 

@@ -289,7 +289,7 @@ def test_calibration_anywhere_on_the_sliders(epsilon: float, delta: float, shift
 @pytest.mark.parametrize("rows", [2, 5, 1_000])
 def test_a_delta_of_one_in_n_lets_most_data_sets_lose_a_row(rows: int) -> None:
     """Each row is published with chance δ: (0, δ)-DP. At δ = 1/n some row is out in 63 of 100 runs."""
-    assert GaussianHistogram.parameters()["delta"].help.endswith(" Keep it far below 1/n.")
+    assert GaussianHistogram.parameters()["delta"].help.endswith(" Keep δ far below 1/n.")
     lost = [1 - (1 - delta) ** rows for delta in (1 / rows, 1e-6 / rows)]
     assert lost[0] > 0.63 and lost[1] < 1.01e-6
     # The law of one row: published (with either value) or not; nothing but delta tells the values apart.

@@ -140,7 +140,7 @@ def test_other_noise_is_charged_by_group_privacy() -> None:
     for mechanism, problem in ((pure, OF_A_LINE), (laplace, OF_TABLES)):
         assert mechanism.person_guarantee(problem, 5) == per_person(mechanism.guarantee(problem), 5)
     replaced = Problem(domain=LINE, queries=Intervals(domain=LINE), n=500, neighbours=Neighbours.REPLACE_ONE)
-    with pytest.raises(ParameterError, match="with a person n changes"):
+    with pytest.raises(ParameterError, match="because a person changes n"):
         GaussianHistogram(epsilon=1.0).person_guarantee(replaced, 5)
 
 

@@ -120,7 +120,7 @@ def test_a_release_of_capped_rows_says_what_holds_for_persons(name: str, cap: in
     full = (("ann", 0),) * cap
     pushed = law(name, read(cap)[full]), law(name, read(cap)[(("ann", 1), *full)])
     assert hockey_stick(*pushed, epsilon=row.epsilon) > row.delta + ROUNDING
-    with pytest.raises(ParameterError, match="with a person n changes"):
+    with pytest.raises(ParameterError, match="because a person changes n"):
         mechanism.prepare(dataset, replace(PROBLEM, n=2, neighbours=Neighbours.REPLACE_ONE))
     none = mechanism.guarantee(replace(PROBLEM, person_rows=1000))
     assert none.releasable == (name == "pure") and ("no guarantee is left" in none.why_not) == (name != "pure")
@@ -154,7 +154,7 @@ def test_the_sentence_names_the_person_and_the_cap() -> None:
 @pytest.mark.parametrize(
     ("guarantee", "rows", "said"),
     [
-        (Guarantee(epsilon=1.0, neighbours=Neighbours.REPLACE_ONE), 2, "with a person n changes"),
+        (Guarantee(epsilon=1.0, neighbours=Neighbours.REPLACE_ONE), 2, "because a person changes n"),
         (Guarantee(epsilon=1.0, gamma=0.1, neighbours=ADD_REMOVE), 2, "random-DP"),
         (Guarantee(epsilon=1.0, delta=0.5, neighbours=ADD_REMOVE), 2, "delta would be 1 or more"),
         (Guarantee(epsilon=1000.0, delta=1e-300, neighbours=ADD_REMOVE), 1000, "delta would be 1 or more"),
@@ -177,5 +177,5 @@ def test_guarantees_for_persons_add_up_among_themselves_alone() -> None:
             compose([two, other])
     with pytest.raises(ParameterError, match="several parts"):
         compose_disjoint([two, two])
-    with pytest.raises(ParameterError, match="n would not stay"):
+    with pytest.raises(ParameterError, match="would change n"):
         as_replace_one(two)

@@ -94,7 +94,7 @@ def test_the_verdict_in_words() -> None:
     sentence = finish(audit(certain, epsilon=2.0, delta=1e-6, seed=1, rounds=(1_000,))).sentence
     assert "claimed 2 with δ = 1e-6 (99.9%)." in sentence
     assert finish(audit(silent, epsilon=1.0, seed=1, rounds=ROUND_SIZES[:3])).sentence == (
-        "Not refuted in 14,000 runs. That is no proof."
+        "Not refuted in 14,000 runs. This is not a proof."
     )
 
 

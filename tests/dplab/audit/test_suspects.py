@@ -105,7 +105,7 @@ def test_the_best_right_program_is_nearly_as_bad_as_it_may_be(seed: int) -> None
     """The audit is not blind: of a loss of 1 it sees 0.9."""
     result = verdict(RIGHT[0].draw, seed=seed, rounds=(300_000,))
     assert not result.refuted and 0.85 < result.least <= 1
-    assert result.sentence == "Not refuted in 300,000 runs. That is no proof."
+    assert result.sentence == "Not refuted in 300,000 runs. This is not a proof."
 
 
 # Nobody takes a broken program for a mechanism.

@@ -88,14 +88,14 @@ def released(folder: Path, asked: Any, **changed: Any) -> Stored:
 def test_it_says_what_of_whom_under_which_promise_and_how_wrong(tmp_path: Path) -> None:
     words = page(released(tmp_path, request_of(epsilon=1.5, n=3000), public_n=3000)).words
     for told in (
-        "Released of “ages”",
-        "Each row in it is protected, as Ada stated",
+        "Releases from “ages”",
+        "Each row in it is protected, as stated by Ada",
         "ε = 1.5 and δ = 0",
         "at most 4.49 times as likely",  # e^1.5
-        "of a budget of ε = 2",
+        "The budget is ε = 2",
         "A person with several rows is protected less.",
         "Intervals: how many lie between a and b? Answered by: Identity histogram.",
-        "With confidence 95%, no interval errs by more than",
+        "With confidence 95%, no interval has an error above",
         "0 to 5",
         "run.py verify certificate.json counts.csv",
         "Randomness the operating system's random numbers, by exact samplers",
@@ -108,7 +108,7 @@ def test_a_plan_has_a_section_and_a_picture_for_each_question(tmp_path: Path) ->
     stored = released(tmp_path, plan_of(pure=False).request(), delta=1e-6)
     text, words = report(stored).decode(), page(stored).words
     assert text.count("<h3>") == 2 and text.count('class="bar') == 8
-    assert "plus a chance of 0.0000001" in words and "This question's part of the promise: ε = 0.25" in words
+    assert "plus a probability of 0.0000001" in words and "This question's part of the promise: ε = 0.25" in words
     for name in stored.files:
         for row in csv.DictReader(io.StringIO(stored.files[name].decode())):
             assert f'<td class="n">{float(row["rows"]):,.6g}</td>' in text
@@ -143,11 +143,11 @@ def test_a_refusal_and_a_single_value_are_told(tmp_path: Path) -> None:
     domain = Number(high=20.0, bits=2)
     for place, (key, values, said) in enumerate(
         [
-            ("stable_median", {"epsilon": 0.01, "delta": 1e-12}, "declined to answer"),
+            ("stable_median", {"epsilon": 0.01, "delta": 1e-12}, "gave no answer"),
             (
                 "exponential_median",
                 {"epsilon": 20.0},
-                "Released: the cell “10 to 15”. That is one of 4 cells that numbers are rounded to;",
+                "Released: the cell “10 to 15”. It is one of 4 cells that numbers are rounded to.",
             ),
         ]
     ):
@@ -166,7 +166,7 @@ def test_many_cells_are_added_up_to_few_bars(tmp_path: Path) -> None:
     size = -(-300 // MAX_BARS)
     for start in range(0, 300, size):
         assert f'<td class="n">{sum(numbers[start : start + size]):,.6g}</td>' in text
-    assert "Neighbouring lines are added up" in page(stored).words
+    assert "Adjacent lines are added up" in page(stored).words
 
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;</td></table>"
@@ -236,7 +236,7 @@ def test_no_true_value_and_no_secret_is_in_the_zip(tmp_path: Path) -> None:
 
 
 def test_a_factor_that_protects_nobody_is_not_printed(tmp_path: Path) -> None:
-    nobody = "possibly far likelier, which is no protection"
+    nobody = "possibly far more likely, which is no protection"
     for epsilon, words in ((13.8, "at most 985000 times as likely"), (14.0, nobody)):
         ledger, dataset_id = registered(tmp_path / str(epsilon), epsilon=100.0)
         stored = release(ledger, dataset_id, request_of(epsilon=epsilon), few_rows(), ANALYST)
@@ -245,7 +245,7 @@ def test_a_factor_that_protects_nobody_is_not_printed(tmp_path: Path) -> None:
 
 
 def test_numbers_below_0_are_left_as_they_were_drawn_and_said_to_be(tmp_path: Path) -> None:
-    told = "Numbers below 0 are left as they were drawn."
+    told = "Numbers below 0 are not changed."
     seen: set[bool] = set()
     for place in range(40):  # two in three have one: 40 without any would be a fault
         if True in seen and place > 2:

@@ -92,16 +92,16 @@ NUMBER, DAYS, JOBS, TRUTH = Number(missing=True), Dates(missing=True), Labels(la
 @pytest.mark.parametrize(
     ("column", "on", "holds"),
     [
-        ("written", NUMBER, "numbers, and the engine holds text"),
-        ("written", DAYS, "dates, and the engine holds text"),
-        ("written", TRUTH, "yes or no, and the engine holds text"),
-        ("day", NUMBER, "numbers, and the engine holds dates"),
-        ("smoker", NUMBER, "numbers, and the engine holds yes or no"),
-        ("whole", DAYS, "dates, and the engine holds whole numbers"),
-        ("fraction", JOBS, "labels, and the engine holds numbers"),
-        ("smoker", JOBS, "labels, and the engine holds yes or no"),
-        ("moment", JOBS, "labels, and the engine holds dates"),
-        ("day", TRUTH, "yes or no, and the engine holds dates"),
+        ("written", NUMBER, "numbers, but in the engine"),
+        ("written", DAYS, "dates, but in the engine"),
+        ("written", TRUTH, "yes or no, but in the engine"),
+        ("day", NUMBER, "numbers, but in the engine"),
+        ("smoker", NUMBER, "numbers, but in the engine"),
+        ("whole", DAYS, "dates, but in the engine"),
+        ("fraction", JOBS, "labels, but in the engine"),
+        ("smoker", JOBS, "labels, but in the engine"),
+        ("moment", JOBS, "labels, but in the engine"),
+        ("day", TRUTH, "yes or no, but in the engine"),
     ],
 )
 def test_what_is_declared_as_another_type_than_the_engine_s_is_refused_and_not_asked(
@@ -225,18 +225,18 @@ def test_what_needs_rows_says_so(table: EngineTable) -> None:
     provenance = Provenance(kind=ProvenanceKind.PRIVATE, title="t")
     person = Capped(reading=WHOLE, person="label", rows=2)
     vectors = Vectors(measures=(Measure(column="whole"), Measure(column="label")))
-    for reading, sentence in ((vectors, "gives counts"), (person, "in an order")):
+    for reading, sentence in ((vectors, "returns only counts"), (person, "in an order")):
         with pytest.raises(DataError, match=sentence):
             table.dataset(reading, provenance)
     dataset = table.dataset(WHOLE, provenance)
     assert dataset.n == table.row_count
     assert repr(dataset) == "<Dataset: private, Number>"
-    with pytest.raises(DataError, match="counts of cells alone"):
+    with pytest.raises(DataError, match=r"counts of cells. Use"):
         _ = dataset.records
-    with pytest.raises(DataError, match="counts of cells alone"):
+    with pytest.raises(DataError, match=r"counts of cells. Use"):
         table.distinct("label", 10)
     for read in (table.numbers, table.codes, table.present):
-        with pytest.raises(DataError, match="counts of cells alone"):
+        with pytest.raises(DataError, match=r"counts of cells. Use"):
             read("whole")
     with pytest.raises(ParameterError, match="too close together"):
         from_engine(table, "whole", Number(low=1e15, high=1e15 + 1, bins=1001))

@@ -84,7 +84,11 @@ def test_another_declaration_of_a_table_is_a_version_of_it_and_has_no_budget(
     coarser = replace(NUMBER, bits=2)
     other = table.snapshot(DeclaredTable(columns=(DeclaredColumn(name="whole", on=coarser),)))
     wider = table.snapshot(DeclaredTable(columns=(*DECLARED.columns, DeclaredColumn(name="exact", on=NUMBER))))
-    for rows, sentence in ((first, "registered already, under"), (other, "new version"), (wider, "new version")):
+    for rows, sentence in (
+        (first, "registered already. Use that data set"),
+        (other, "new version"),
+        (wider, "new version"),
+    ):
         with pytest.raises(LedgerError, match=sentence):
             register(ledger, rows)
     ledger.add_version(dataset_id, other, STEWARD)

@@ -13,16 +13,16 @@ from dprelease.ledger.units import ATTO_DIGITS, MAX_EPSILON, NANO_DIGITS, Budget
 
 Lines = list[dict[str, Any]]
 MOST = MAX_EPSILON * 10**NANO_DIGITS
-OUTCOME = "it is not the outcome of its attempt"
-ABOUT = "it is about another entry than it may be"
-PLACE = "it does not follow the entry before it"
-FORM = "its line is not one of a ledger"
-SPENT = "more is spent than its budget"
-FREE = "nothing is drawn for nothing"
-TWICE = "it names what an entry before it names"
-LARGE = "no budget is so large"
-WRITTEN = "an amount is not written as a ledger writes it"
-ONCE = "what is stored is published once"
+OUTCOME = "it does not match its attempt"
+ABOUT = "it refers to the wrong entry"
+PLACE = "it does not follow the previous entry"
+FORM = "it is not in the ledger's format"
+SPENT = "the charges exceed the budget"
+FREE = "a release must have a charge"
+TWICE = "it repeats the details of an earlier entry"
+LARGE = "the budget is too large"
+WRITTEN = "an amount is not in the ledger's format"
+ONCE = "a stored release can be published only once"
 NO_LINES: tuple[Any, ...] = (None, [], "line", {"kind": []}, {"kind": {}})
 USUAL = (
     ("registered", 0, 0),
@@ -115,8 +115,8 @@ CHANGES: dict[str, tuple[Callable[[Lines], object], tuple[int, str]]] = {
     "a copy that forgot less than nothing": (put(12, about=-1), (12, ABOUT)),
     "an amount in pairs": (put(3, amount=[["delta", "0"], ["epsilon", "10"]]), (3, FORM)),
     "a budget that is too large": (amounts((3, MOST + 1)), (3, LARGE)),
-    "a budget of a delta of one": (added(("budget", 0, 20), delta=10**ATTO_DIGITS), (13, LARGE)),
-    "a budget of nothing": (added(("budget", 0, 0)), (13, LARGE)),
+    "The budget is a delta of one": (added(("budget", 0, 20), delta=10**ATTO_DIGITS), (13, LARGE)),
+    "The budget is nothing": (added(("budget", 0, 0)), (13, LARGE)),
     "a first line of another kind": (lambda lines: lines.pop(0), (1, PLACE)),
     "a second registration": (added(("registered", 0, 0)), (13, PLACE)),
     "a line that is left out": (lambda lines: lines.pop(3), (4, PLACE)),
@@ -125,7 +125,7 @@ CHANGES: dict[str, tuple[Callable[[Lines], object], tuple[int, str]]] = {
     "a field more": (put(4, note=""), (4, FORM)),
     "an amount of an access": (amounts((4, 0)), (4, FORM)),
     "no amount of an attempt": (lambda lines: lines[4].pop("amount"), (5, FORM)),
-    "a digest in capitals": (put(4, details="A" * 64), (4, "a digest is not written as a ledger writes it")),
+    "a digest in capitals": (put(4, details="A" * 64), (4, "a digest is not in the ledger's format")),
     "the details of another": (lambda lines: lines[3].update(details=lines[1]["details"]), (4, TWICE)),
     "an amount in words": (put(3, amount={"epsilon": "ten", "delta": "0"}), (3, WRITTEN)),
     "an amount of another measure": (added(("attempt", 0, 1), measure=BudgetMeasure.RHO), (13, WRITTEN)),
@@ -148,7 +148,7 @@ def test_budgets_in_rho_are_never_changed() -> None:
     opening = [line(1, "registered", 0, 0), line(2, "version", 0, 0)]
     lines = [*opening, *(line(place, "budget", 0, 10, measure=BudgetMeasure.RHO) for place in (3, 4))]
     linked(lines)
-    assert fold_chain(lines).faults == [(4, "a budget in rho is fixed when it is opened")]
+    assert fold_chain(lines).faults == [(4, "a budget in rho cannot be changed after registration")]
 
 
 def test_what_is_no_line_is_told_and_nothing_after_it_is_read() -> None:

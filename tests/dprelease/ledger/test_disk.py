@@ -201,7 +201,7 @@ def test_a_second_name_of_a_ledger_s_file_is_refused_and_one_that_a_killed_excha
     for second in (tmp_path / f"elsewhere{SUFFIX}", ledger.folder / f"{'0' * 32}{SUFFIX}"):
         os.link(path, second)
         came = release(ledger, dataset_id, request_of(), few_rows(), ANALYST)
-        assert came == Refused(sentence=LINKED) and "another turn" in LINKED
+        assert came == Refused(sentence=LINKED) and "another release could run at the same time" in LINKED
         with pytest.raises(LedgerError, match="second name"):
             ledger.publish(dataset_id, 1, STEWARD)
         with pytest.raises(LedgerError, match="second name"):

@@ -86,14 +86,16 @@ def test_the_last_unit_fits_and_one_more_is_refused(tmp_path: Path) -> None:
 def test_a_budget_in_rho_is_fixed(tmp_path: Path) -> None:
     ledger, dataset_id = opened(tmp_path)
     for budget in (BUDGET, Price.allowed(epsilon=5.0), Price.allowed_in_rho(epsilon=5.0, delta=1e-6)):
-        with pytest.raises(LedgerError, match="fixed when it is opened"):
+        with pytest.raises(LedgerError, match="cannot be changed after registration"):
             ledger.set_budget(dataset_id, budget, "more", STEWARD)
     elsewhere = shutil.copytree(ledger.folder, tmp_path / "elsewhere")
     with closing(sqlite3.connect(Ledger(elsewhere).path(dataset_id), isolation_level=None)) as plain:
         plain.execute(following("budget", first=9000000000, delta=1000))
-    assert any("a budget in rho is fixed" in each for each in check(Ledger(elsewhere), dataset_id))
+    assert any(
+        "a budget in rho cannot be changed after registration" in each for each in check(Ledger(elsewhere), dataset_id)
+    )
     for first, delta in ((0, 1), (1, 0)):
-        with pytest.raises(LedgerError, match="a ρ and a δ above 0"):
+        with pytest.raises(LedgerError, match="needs ρ and δ above 0"):
             ledger.register(
                 Registration(name="x", neighbours=Neighbours.ADD_REMOVE_ONE, public_n=3),
                 few_rows((1.0,)), Price(epsilon_or_rho=first, delta=delta, measure=BudgetMeasure.RHO), STEWARD,
@@ -212,7 +214,7 @@ def test_a_plan_and_what_died_are_charged_in_rho_and_the_report_says_so(
     assert not ledger.account(dataset_id).spent
     came = release(ledger, dataset_id, asked(2), few_rows(), ANALYST)
     assert isinstance(came, Stored) and verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
-    assert "of a budget of ρ = " in (told := downloads_of(came)[REPORT].decode())
+    assert "The budget is ρ = " in (told := downloads_of(came)[REPORT].decode())
     assert f"All of that budget is together at ε = {BUDGET.private.amount}" in told
     refused = release(ledger, dataset_id, plan_of(pure=False).request(), few_rows(), ANALYST)
     assert isinstance(refused, Refused) and "ρ" in refused.sentence

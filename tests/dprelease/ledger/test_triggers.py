@@ -81,7 +81,7 @@ def test_nothing_is_changed_removed_or_replaced(plain: sqlite3.Connection, table
 
 def test_a_file_that_no_entry_names_is_noticed(plain: sqlite3.Connection, held: tuple[Ledger, str]) -> None:
     plain.execute("INSERT INTO payloads VALUES ('d', x'00')")
-    assert check(*held) == ["The ledger holds a file that no entry names. Restore a backup."]
+    assert check(*held) == ["The ledger contains a file that belongs to no entry. Restore a backup."]
     assert isinstance(release(*held, request_of(draw=2), few_rows(), STEWARD), Refused)
 
 
@@ -145,12 +145,14 @@ FORGERIES = {
     "the last outcome taken out": "DELETE FROM entries WHERE seq = 7",
     "all that was written last": "DELETE FROM entries WHERE seq > 5; DELETE FROM payloads WHERE NOT EXISTS"
     " (SELECT 1 FROM entries WHERE seq = 5 AND body LIKE '%' || payloads.digest || '%')",
-    "the first outcome taken out": "DELETE FROM entries WHERE seq IN (5, 8)",
+    "The first outcome taken out": "DELETE FROM entries WHERE seq IN (5, 8)",
     "entries exchanged": "UPDATE entries SET seq = -seq;"
     " UPDATE entries SET seq = CASE seq WHEN -5 THEN 7 WHEN -7 THEN 5 ELSE -seq END",
     "an empty body": "UPDATE entries SET body = '{}' WHERE seq = 7",
     "a body of another kind": "UPDATE entries SET body = '[[]]' WHERE seq = 7",
-    "another relation": "UPDATE entries SET body = replace(body, 'add_remove_one', 'replace_one') WHERE seq = 1",
+    "and the registration have different neighbouring relations": (
+        "UPDATE entries SET body = replace(body, 'add_remove_one', 'replace_one') WHERE seq = 1"
+    ),
     "an outcome of another attempt": "UPDATE entries SET about = 6 WHERE seq = 5",
     "a publication of another entry": "UPDATE entries SET about = 7 WHERE seq = 8",
     "a failure in place of a result": "UPDATE entries SET kind = 'failed' WHERE seq = 7",
@@ -205,16 +207,28 @@ def appended(path: Path, kind: str, body: Any, *, first: int) -> None:
 
 ONE = {"by": "Eve", "at": "2026-01-01"}
 ADDED: dict[str, tuple[str, Any, int, str]] = {
-    "an attempt at what is stored": (
-        "attempt", {"request": request_of().document, **ONE}, 1, "a request is charged once",
+    (
+        "an attempt at "
+        "what is stored"
+    ): (
+        "attempt", {"request": request_of().document, **ONE}, 1, (
+            "a request can be "
+            "charged only once"
+        ),
     ),
-    "an attempt of nobody": ("attempt", {"request": request_of(draw=9).document}, 1, "its body is not one of a ledger"),
-    "a version of no rows": ("version", {}, 0, "its body is not one of a ledger"),
+    "an attempt of nobody": ("attempt", {"request": request_of(draw=9).document}, 1, (
+        "its body is not in "
+        "the ledger's format"
+    )),
+    "a version of no rows": ("version", {}, 0, (
+        "its body is not in "
+        "the ledger's format"
+    )),
     "a version of a list": ("version", [], 0, ""),
-    "a number for a name": ("access", {"what": "x", **ONE, "by": 5}, 0, "its body is not one of a ledger"),
-    "a budget without its measure": ("budget", {"reason": "x", **ONE}, 9 * 10**9, "its body is not one of a ledger"),
+    "a number for a name": ("access", {"what": "x", **ONE, "by": 5}, 0, "its body is not in the ledger's"),
+    "a budget without its measure": ("budget", {"reason": "x", **ONE}, 9 * 10**9, "its body is not in the ledger's format"),
     "a copy that names more than it counts": (
-        "restored", {"outcomes": 2, "machine_failed": ["0" * 64], **ONE}, 0, "it is about another number of requests",
+        "restored", {"outcomes": 2, "machine_failed": ["0" * 64], **ONE}, 0, "its number of requests",
     ),
 }  # fmt: skip
 

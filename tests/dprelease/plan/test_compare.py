@@ -58,7 +58,7 @@ def test_errors_fall_as_rows_grow_where_the_noise_stays() -> None:
     found = finish(compare_mechanisms(plan(TABLES), TABLES, cells={}, by_rows=True))
     assert found.epsilons.tolist() == list(N_GRID)
     rows = found.worst[found.keys.index("direct-tables"), :, 1] * found.epsilons
-    assert np.ptp(rows) <= 0.2 * rows.mean(), "as many rows at every n"
+    assert np.ptp(rows) <= 0.2 * rows.mean(), "has many rows at every numbers"
     [prediction] = finish(predict(plan(TABLES)))
     at = N_GRID.index(1_000)
     assert found.worst[found.keys.index("direct-tables"), at, 1] == pytest.approx(prediction.worst, rel=0.2)

@@ -213,7 +213,7 @@ def test_a_pinned_loss_stays_and_the_others_share_the_rest() -> None:
 
 @pytest.mark.parametrize("total", [0.5, 0.4, -1.0, float("nan")])
 def test_a_total_that_pinned_questions_use_up_is_refused(total: float) -> None:
-    with pytest.raises(ParameterError, match="Pinned questions leave"):
+    with pytest.raises(ParameterError, match="Statistics with a fixed ε leave"):
         finish(for_total(plan(replace(AGE, pinned=True), GROUP), total))
 
 

@@ -174,7 +174,7 @@ def test_one_press_releases_a_whole_table_beside_other_questions(tmp_path: Path)
     assert "ε = 1, is now" in told_apart[1] and "ε = 0.5." in told_apart[1]
     assert "Exponential median" in told_apart[2] and "Direct tables" in told_apart[3]
     comma = replace(plan(WHOLE, LINES, MEAN, COUNTS), n=400, file_format=Format(decimal=",")).request()
-    assert changes(came, comma) == ("The settings with which the file is read were changed.",)
+    assert changes(came, comma) == ("The format settings of the file were changed.",)
     table = pd.read_csv(io.BytesIO(came.files["02-answers.csv"]))
     assert list(table) == ["refused", "age", "sex", "rows"] and len(table) == 4 * 3
     assert set(table["sex"]) == {"F", "M", "anything else"} and "20 to 35" in set(table["age"])

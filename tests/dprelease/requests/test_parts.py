@@ -71,7 +71,7 @@ def test_another_unit_is_told_whatever_number_of_questions_is_asked() -> None:
 
 def test_questions_of_two_relations_or_numbers_of_rows_are_not_released_together() -> None:
     for changed in ({"n": 31}, {"neighbours": Neighbours.REPLACE_ONE}):
-        with pytest.raises(ParameterError, match="one relation and one n"):
+        with pytest.raises(ParameterError, match="must have the same neighbouring relation and n"):
             Request(parts=(question_of(), question_of(**changed)))
 
 
@@ -97,7 +97,7 @@ WRONG: list[tuple[tuple[str | int, ...], Any, str]] = [
     (("parts", 0, "reading", "on", "high"), "1e999", "must be a finite number"),
     (("parts", 0, "reading", "on", "missing"), 1, "must be true or false"),
     (("parts", 0, "reading", "on", "secret"), 1, "no field “secret”"),
-    (("parts", 0, "queries", "type"), "Rectangles", "cannot be asked on this domain"),
+    (("parts", 0, "queries", "type"), "Rectangles", "is not possible on this domain"),
     (("parts", 0, "queries", "domain"), {"type": "Number"}, "no field “domain”"),
     (
         (
@@ -106,7 +106,7 @@ WRONG: list[tuple[tuple[str | int, ...], Any, str]] = [
             "queries",
         ),
         [],
-        "written as a mapping",
+        "as a mapping",
     ),
     (("parts", 0, "mechanism", "key"), "magic", "No mechanism of the catalogue"),
     (("parts", 0, "mechanism", "key"), "direct-tables", "does not serve this question"),
@@ -125,24 +125,24 @@ WRONG: list[tuple[tuple[str | int, ...], Any, str]] = [
     (("parts", 0, "reading", "on", "bits"), 10**4000, "Bits must lie"),
     (("\u202e2202",), 1, "no field “\ufffd2202”"),
     (("data", "a\nb"), 1, "no field “a\ufffdb”"),
-    (("draw",), 10**4000, "draw's number"),
+    (("draw",), 10**4000, "number of a repetition"),
     (("parts", 0, "mechanism", "parameters"), {"gamma": 1}, "has no parameter “gamma”"),
     (("parts", 0, "mechanism", "parameters"), [], "are a mapping"),
-    (("draw",), 0, "draw's number"),
-    (("draw",), "1", "draw's number"),
+    (("draw",), 0, "number of a repetition"),
+    (("draw",), "1", "number of a repetition"),
     (("parts", 0, "bounds_from_data"), 1, "true or false"),
     (("parts",), [], "between 1 and 64"),
     (("parts",), FILE["parts"] * (MAX_PARTS + 1), "between 1 and 64"),
-    (("parts",), {}, "parts are a list"),
+    (("parts",), {}, "parts a list"),
     (("parts", 0), 1, "question must be a mapping"),
     (("parts", 0), FILE, "no field “data”"),
     (("parts", 0, "draw"), 2, "no field “draw”"),
     (("person",), 1, "the name of a column"),
-    (("rows_a_person",), 0, "A person may have"),
-    (("rows_a_person",), True, "A person may have"),
-    (("rows_a_person",), 1001, "A person may have"),
-    (("rows_a_person",), 2, "need the column"),
-    (("draw",), True, "draw's number"),
+    (("rows_a_person",), 0, "The maximum rows per person must be"),
+    (("rows_a_person",), True, "The maximum rows per person must be"),
+    (("rows_a_person",), 1001, "The maximum rows per person must be"),
+    (("rows_a_person",), 2, "need a column"),
+    (("draw",), True, "number of a repetition"),
 ]
 
 
@@ -222,7 +222,7 @@ def test_a_request_carries_the_settings_with_which_its_file_is_read_and_leaves_t
         ({"type": "Format", "header": 0}, "must be true or false"),
         ({"type": "Format", "values": ["7"]}, "no field “values”"),
         ({"type": "Number"}, "must be one of Format"),
-        ("decimal=,", "written as a mapping"),
+        ("decimal=,", "as a mapping"),
     ],
 )
 def test_settings_of_a_file_that_are_none_are_refused(settings: Any, words: str) -> None:

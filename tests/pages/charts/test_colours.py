@@ -94,7 +94,7 @@ def test_every_role_contrasts_with_the_page_as_a_line_and_as_bars_of_any_opacity
     for role in everything:  # what is impossible is hatched instead
         for opacity in (0.05, BEHIND, 0.6, 0.8, 1):
             assert contrast(bar(role, colours, opacity=opacity), colours.paper) >= 3, (role, opacity)
-    assert contrast(bar("true", colours, opacity=1), colours.paper) > 13, "more than enough stays as it is"
+    assert contrast(bar("true", colours, opacity=1), colours.paper) > 13, "has an error above enough stays as it is"
 
 
 @THEMES

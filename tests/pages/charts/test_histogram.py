@@ -126,8 +126,8 @@ def test_each_release_has_its_own_caption() -> None:
     frames[3] = np.nan
     picture = histogram(domain=Number(bits=2), n=40, truth=truth, frames=frames)
     everything = "40 rows in 4 bars: in its worst bar, each of the 3 releases is off by 1 to 12 rows; "
-    everything += "1 of 4 shown refused to answer."
-    said = ("at most 5 rows off", "at most 1 row off", "at most 12 rows off", "refused to answer")
+    everything += "1 of the 4 shown gave no answer"
+    said = ("at most 5 rows off", "at most 1 row", "at most 12 rows off", "refused to answer")
     assert [frame.label for frame in picture.frames] == [f"release {k} of 4" for k in (1, 2, 3, 4)]
     assert [frame.sentence for frame in picture.frames] == [
         f"Release {k} of 4: {text}. {everything}" for k, text in enumerate(said, start=1)

@@ -37,7 +37,7 @@ def test_numbers_are_written_with_three_digits() -> None:
     assert {value: significant(value) for value in said} == said
     assert significant(math.nan) == "no value" and significant(math.inf) == "∞"
     assert significant(-1e-20) == "−1.00e−20" and significant(-math.inf) == "−∞"
-    shares = {-0.209: "−20.9%", 0.5: "50%", 1.0: "100%", -0.0: "0%", 2.5: "2.5 times n", -2.5: "−2.5 times n"}
+    shares = {-0.209: "−20.9%", 0.5: "50%", 1.0: "100%", -0.0: "0%", 2.5: "2.5·n", -2.5: "−2.5·n"}
     assert {value: percent(value) for value in shares} == shares
     counts = {-0.2: "−200 of 1,000 rows", -1e-9: "0 of 1,000 rows", 1.0: "1,000 of 1,000 rows", 2.5: "2,500 rows"}
     assert {value: rows(value, 1000) for value in counts} == counts
@@ -46,7 +46,7 @@ def test_numbers_are_written_with_three_digits() -> None:
 def test_bounds_are_rounded_to_their_side_as_they_are_written() -> None:
     """100 · 0.0041 is 0.41000000000000003 in binary, and 100 · 0.57 is 56.99999999999999."""
     assert [percent_up(each) for each in (0.0041, 0.57, 0.12341, 1e-5, 0.0, 1.2341)] == [
-        *("0.41%", "57%", "12.4%", "0.001%", "0%", "1.24 times n"),
+        *("0.41%", "57%", "12.4%", "0.001%", "0%", "1.24·n"),
     ]
     assert [percent_down(each) for each in (0.0041, 0.57, 0.12349, 1e-5, 0.0)] == [
         "0.41%",

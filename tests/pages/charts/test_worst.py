@@ -55,7 +55,7 @@ def test_fifty_dots_are_what_was_seen_and_say_how_many_are_beyond(report: ErrorR
 def test_the_promise_is_theory_and_the_wall_is_hatched(report: ErrorReport) -> None:
     picture = with_worst(report)
     promise, edge = picture.one(Rule, role="theory"), picture.one(Rule, role="impossible")
-    assert (promise.x, promise.dash, promise.name) == (report.bound.value, "solid", "promised")
+    assert (promise.x, promise.dash, promise.name) == (report.bound.value, "solid", "guaranteed")
     hatched = picture.one(Region, role="impossible")
     assert edge.x == LOWER.value and hatched.x == (picture.x.low, LOWER.value)
 
@@ -65,7 +65,7 @@ def test_a_promise_is_on_the_axis_however_far_and_says_when_it_is_vacuous(report
     promise = picture.one(Rule, role="theory")
     assert promise.x == 40 < (picture.x.high or 0)
     assert (promise.name, promise.label, promise.dash) == ("no guarantee", "no guarantee", "dash")
-    assert "promised" not in str(check(picture).layout["annotations"]), "nor a number that reads as one"
+    assert "guaranteed" not in str(check(picture).layout["annotations"]), "nor a number that reads as one"
     assert not picture.find(Words, role="vacuous"), "the line is called so, and its area not again"
     assert picture.one(Region, role="vacuous").x == (1.0, picture.x.high)
     assert "no guarantee: the bound is 100% of n or more" in picture.sentence and "123,456" in picture.sentence
@@ -78,7 +78,7 @@ def test_a_promise_is_on_the_axis_however_far_and_says_when_it_is_vacuous(report
 def test_errors_that_are_all_equal_all_zero_or_one_are_pictures_too(report: ErrorReport) -> None:
     for worst in (np.full(200, 0.3), np.zeros(200), np.repeat([0.0, 0.1], 100), np.repeat([0.0, 0.1], [199, 1])):
         assert len(numbers(with_worst(report, worst=worst).one(Dots).x)) == DOTS
-    assert "every release errs by 30%" in with_worst(report, worst=np.full(200, 0.3)).sentence
+    assert "every release has an error of 30%" in with_worst(report, worst=np.full(200, 0.3)).sentence
     tied = with_worst(report, worst=np.repeat([0.1, 0.2], [20, 180]))
     assert "about 90 in 100 releases err by 20% (600 of 3,000 rows) on their worst query, none by more" in tied.sentence
     assert "○ ≈ 90 in 100 err by 20%" in [words.text for words in tied.find(Words)]
@@ -91,8 +91,8 @@ def test_refusals_are_counted_apart() -> None:
     _, report = reported(*SETTINGS[0], trials=10)
     refused = np.arange(10) < 4
     picture = with_worst(report, refused=refused, worst=np.where(refused, np.nan, report.worst))
-    assert "4 of 10 refused" in picture.sentence
-    assert "⊥ 4 of 10 refused" in [words.text for words in picture.find(Words)]
+    assert "4 of 10 gave no answer" in picture.sentence
+    assert "⊥ 4 of 10 gave no answer" in [words.text for words in picture.find(Words)]
 
 
 def test_every_page_calls_its_runs_by_their_name(report: ErrorReport) -> None:
@@ -114,7 +114,7 @@ def test_every_page_calls_its_runs_by_their_name(report: ErrorReport) -> None:
     assert next(iter(picture.table)) == "conversations out of 100"
     assert "all that was asked" in picture.x.title
     assert "releases" not in str(check(picture).data) + picture.sentence
-    assert drawn(np.full(3, np.nan)).sentence == "Every previewed conversation refused to answer."
+    assert drawn(np.full(3, np.nan)).sentence == "Every previewed conversation gave no answer"
 
 
 def test_the_wall_is_named_where_there_is_room_and_never_by_a_sliver(report: ErrorReport) -> None:
@@ -124,7 +124,7 @@ def test_the_wall_is_named_where_there_is_room_and_never_by_a_sliver(report: Err
         edge = picture.one(Rule, role="impossible")
         assert (edge.side == "left") is inside and edge.label.endswith(f"impossible below {percent_down(value)}")
         assert edge.label.startswith("←") is not inside
-        assert ("one data set may do better, as here" in picture.sentence) is bool(
+        assert ("one data set the error may be smaller, as here" in picture.sentence) is bool(
             np.quantile(report.answered, 1 - report.bound.beta) < value
         )
 
@@ -136,4 +136,4 @@ def test_only_where_most_errors_are_below_the_wall_does_one_data_set_do_better(
     below = bool(np.quantile(report.answered, 1 - report.bound.beta) < wall)
     assert below == better
     picture = worst_error(report=report, lower=dataclasses.replace(LOWER, value=wall))
-    assert ("for all data, though one data set may do better, as here" in picture.sentence) == below
+    assert ("on all data; on one data set the error may be smaller, as here" in picture.sentence) == below

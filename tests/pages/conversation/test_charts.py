@@ -85,7 +85,7 @@ def test_a_vacuous_promise_does_not_press_the_errors_flat() -> None:
         picture = whole(errors_over_time(transcript, truth=truth, promise=promise))
         assert picture.one(Region, role="vacuous").y == (-1.0, 1.0)
         assert picture.find(Rule)[0].label == "no guarantee" and not picture.find(Rule, role="theory")
-        assert picture.sentence.endswith("; nothing is promised.")
+        assert picture.sentence.endswith(". No error is guaranteed.")
 
 
 def test_beliefs_beside_the_truth() -> None:
@@ -103,5 +103,5 @@ def test_beliefs_beside_the_truth() -> None:
             np.testing.assert_array_equal(mark.y if labels else mark.x, [0, 1, 2] if labels else place)
         assert along.title == "age (years)" and shares.rows == N
         assert along.labels == (("<b>", "b", "c") if labels else ())
-        assert "these 3 questions were asked now, 2 guesses would be off by less than 10%" in picture.sentence
-        assert picture.sentence.endswith("off by 20%.")
+        assert "these 3 queries were asked now, 2 guesses would have an error below 10%" in picture.sentence
+        assert picture.sentence.endswith("has an error of 20%.")

@@ -82,8 +82,8 @@ def test_one_question_then_the_next() -> None:
     app = sound(opened())
     assert metrics(app) == ["0", "0 of 20", "0", "ε = 1"]
     assert set(drawn(app)) == {BELIEF, MAP}
-    assert "Nothing was asked yet" in texts(app)
-    assert "If these 60 questions were asked now" in texts(app)
+    assert "No query was asked yet" in texts(app)
+    assert "If these 60 queries were asked now" in texts(app)
     press(app, "ask_one")
     problem, source = earnings()
     mechanism = entry("median").make(epsilon=1.0, alpha=0.1, updates=20, questions=500)
@@ -153,7 +153,7 @@ def test_when_updates_run_out_it_refuses_clearly() -> None:
     press(app, "ask_50")
     assert metrics(app)[1] == "1 of 1"
     assert int(metrics(app)[2]) > 0
-    assert app.error[0].value.startswith("**Refused.** The only update is used up, so question ")
+    assert app.error[0].value.startswith("**Refused.** The only update is used, so query ")
     press(app, "ask_again")
     assert metrics(app) == ["0", "0 of 1", "0", "ε = 1"]
     assert not app.error
@@ -178,8 +178,8 @@ def test_the_analyst_who_asks_is_the_one_that_is_described() -> None:
     line = sound(opened())
     cells = sound(opened(**{"data": "penguins.flipper_length_mm", "ask-questions-about": "cells"}))
     for key in ("ask_50", "ask_500"):
-        assert line.button(key=key).help.endswith("each question depends on the last answer.")
-        assert cells.button(key=key).help == "Asks evenly spread questions, whatever the answers.", (
+        assert line.button(key=key).help.endswith("each query depends on the last answer.")
+        assert cells.button(key=key).help == "Asks evenly spread queries, independent of the answers.", (
             "cells have no order"
         )
 
@@ -264,12 +264,12 @@ def test_the_wall_is_told_with_who_may_pass_it() -> None:
     app = sound(opened(ask="weights", **{"ask-questions": "50"}))
     assert "A mechanism that answers 50 such queries, each after the last answer, on 1,024 cells" in texts(app)
     assert (
-        "Here refusals are not ruled out with 20 updates (more would share one ε), and the promise is about answered "
-        "questions only: so this mechanism is free to pass the wall" in texts(app)
-    )
-    assert "None of 50 conversations refused a question" in texts(app)
+        "With 20 updates this mechanism may refuse (more updates would share one ε). Its guarantee "
+        "covers answered queries only, so the lower bound does not apply to it"
+    ) in texts(app)
+    assert "None of 50 conversations refused a query. With 95% confidence" in texts(app)
     app = sound(opened(ask="weights", alpha="0.5", **{"ask-questions": "50", "ask-updates": "50"}))
-    assert "enough to rule refusals out, so this mechanism is bound by it" in texts(app)
+    assert "this mechanism never refuses, so the lower bound applies to it" in texts(app)
 
 
 def test_long_conversations_wait_to_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,7 +281,9 @@ def test_long_conversations_wait_to_be_asked_for(monkeypatch: pytest.MonkeyPatch
     assert not shared._results.results, "another session may find more time"
     sound(app.toggle(key="ask_long").set_value(True).run())
     assert MAP in drawn(app)
-    assert "in 100 conversations err by more than" in texts(app) or "every conversation errs by" in texts(app)
+    assert "in 100 conversations err by larger than" in texts(app) or "every conversation has an error above" in texts(
+        app
+    )
 
 
 @pytest.mark.parametrize("link", [{"ask": "<script>"}, {"ask-updates": "0"}, {"ask-questions-about": "cats"}], ids=str)
@@ -323,14 +325,14 @@ def test_private_conversations_are_refused_whoever_asks() -> None:
     sound(app)
     for on in (False, True):
         sound(app.toggle(key="steward_choice").set_value(on).run())
-        assert "one whose questions depend on answers is refused there" in texts(app) and set(drawn(app)) == {
+        assert "If queries depend on earlier answers, Release refuses it" in texts(app) and set(drawn(app)) == {
             "promises_chart"
         }
         assert "A conversation about private rows spends their budget." in texts(app)
         assert (
             "no mechanism that must answer all can promise less than about" in drawn(app)["promises_chart"]["sentence"]
         )
-        assert "Impossible below, if all are answered" in [each.label for each in app.metric]
+        assert "Lower bound, if every query is answered" in [each.label for each in app.metric]
         assert "ask_one" not in [each.key for each in app.button] and "talk" not in app.session_state
 
 
@@ -375,4 +377,4 @@ def test_where_no_lower_bound_is_known_the_map_says_so() -> None:
         assert not app.warning and MAP in drawn(app)
         told = texts(app)
         assert ("No lower bound is known here." in told) is not known
-        assert ("Hatched: impossible for a mechanism that must answer every question." in told) is known
+        assert ("Hatched: impossible (lower bound) for a mechanism that must answer every query." in told) is known

@@ -87,13 +87,13 @@ def test_a_refusal_is_no_error_and_stands_apart(seed: int) -> None:
     np.testing.assert_array_equal(numbers(line.x), list(told_of))
     np.testing.assert_array_equal(area.high, line.y)
     assert (figure.y.low, figure.y.high, figure.y.form) == (0, 1, ".3~p")
-    assert figure.sentence.startswith("⊥ 50 of 50 conversations ran out")
+    assert figure.sentence.startswith("⊥ 50 of 50 conversations used all their")
     assert "92.8% to 100%" in figure.sentence
 
 
 def test_none_refused_is_not_never() -> None:
     found = Conversations(worst=np.full(50, 0.1), refused=np.zeros(9, dtype=np.int64), broken=0)
-    assert refusal_sentence(found).startswith("⊥ None of 50 conversations refused a question")
+    assert refusal_sentence(found).startswith("⊥ None of 50 conversations refused a query. With 95% confidence")
     assert "below 7.12%" in refusal_sentence(found)
 
 

@@ -44,7 +44,7 @@ def test_decimal_sign_date_order_and_codes_for_missing_are_changed_on_the_page()
     app = fill(app, Date_order="month first", Codes_for_missing="")
     assert table_of(app).numbers("pay").tolist() == [1.5, -99, 2.25, 3.5]
     assert np.isnan(table_of(app).periods("day", "day")).tolist() == [False, False, False, True]
-    app = press(app, "Forget this file")
+    app = press(app, "Remove this file")
     assert box(app, "Decimal sign").value == "", "they go with their file"
 
 
@@ -63,7 +63,7 @@ def test_of_a_private_file_the_page_says_nothing_guessed_from_values_and_of_a_pu
     assert said(private) == said(other)
     assert table_of(private).format == table_of(other).format
     public = with_mixed(public=True)
-    for told in ("Numbers were guessed to have a decimal comma.", "Dates with slashes were guessed to have the day"):
+    for told in ("Numbers: a decimal comma (guessed).", "Dates with slashes were guessed to have the day"):
         assert told in everything(public) and told not in everything(private), "the control"
 
 
@@ -75,7 +75,7 @@ SEMICOLONS, COMMAS = MIXED.replace("\t", ";"), "day,pay\n2021-02-01,15\n"
     [
         (MIXED, "point", "1210,80", "comma"),
         (MIXED.replace("1,5", "1.5").replace("2,25", "2.25").replace("3,5", "3.5"), "point", "1210,80", "comma"),
-        (SEMICOLONS, "comma, as is usual between semicolons", "1210.80", "point"),
+        (SEMICOLONS, "comma, as is usual with semicolons", "1210.80", "point"),
     ],
     ids=["comma between tabs", "point between tabs", "semicolons"],
 )
@@ -110,9 +110,9 @@ def said(app: AppTest) -> list[str]:
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("date: day", "no cell reads as a date. If dates are written 01/02/2021, choose the date order in Format."),
-        (NUMBER, "no cell reads as a number."),
-        (None, "nothing in it can be filled in."),
+        ("date: day", "no cell is a date. If dates are written 01/02/2021, choose the date order in Format."),
+        (NUMBER, "no cell is a number."),
+        (None, "its bounds or labels cannot be filled in."),
     ],
 )
 def test_what_cannot_be_filled_in_is_said_by_kind(kind: str | None, said: str) -> None:

@@ -46,7 +46,7 @@ VISITS = (
 MONTHS = {"kind": "date: month", "from": "2024-01", "to": "2024-12", "outside": "missing"}
 
 
-WHOSE = "Column that says whose row it is"
+WHOSE = "Column that identifies the person"
 
 
 def visits(*, public: bool = False) -> AppTest:
@@ -84,7 +84,7 @@ def test_a_date_and_a_number_are_a_map() -> None:
     source = upload_of(app)
     assert source is not None and source.on(Product).shape == (12, 12)
     app = type_in(app, seen={"kind": "date: day", "from": "2024-01-01", "to": "2024-12-31"})
-    assert [error.value for error in app.error] == ["A map has at most 64 cells a side: give the dates a coarser unit."]
+    assert [error.value for error in app.error] == ["A map has at most 64 cells per side. Choose a coarser unit"]
 
 
 def test_kinds_are_filled_in_for_public_data() -> None:
@@ -111,7 +111,7 @@ def test_long_names_are_broken_and_leave_a_phone_room_for_cells() -> None:
 
 def by_person(app: AppTest, *, rows: int) -> AppTest:
     """Protect whoever is in the column who."""
-    return fill(app, **{"Who is protected?": PERSON, WHOSE: "who", "Rows of one person, at most": rows})
+    return fill(app, **{"Who is protected?": PERSON, WHOSE: "who", "Maximum rows per person": rows})
 
 
 def test_no_column_says_whose_row_it_is_until_one_is_chosen_and_that_one_is_not_counted() -> None:
@@ -120,7 +120,7 @@ def test_no_column_says_whose_row_it_is_until_one_is_chosen_and_that_one_is_not_
     assert box(app, WHOSE).value is None and "Use this column" not in labels(app)
     assert [each.value for each in app.info] == ["Choose the column that says whose row it is."]
     before = fill(use(fill(app, **{"Who is protected?": ROW}), "age"), **{"Who is protected?": PERSON})
-    assert "Ready so far: `age` as it was declared, below." in everything(before)
+    assert "Ready: `age`, as declared before (below)." in everything(before)
     sound(app.switch_page("plan/page.py").run())
     assert "Your table" not in app.selectbox(key="table").options, "no row of it is planned for as a row"
     assert any("the column that says whose row it is" in each.value for each in app.caption), "and that is said"
@@ -136,7 +136,7 @@ def test_no_column_says_whose_row_it_is_until_one_is_chosen_and_that_one_is_not_
 def test_a_column_alone_cannot_say_whose_row_it_is_and_be_counted() -> None:
     app = type_in(give(opened(way=OWN), "pay\n1\n2\n"), pay={"from": "0", "to": "9"})
     app = fill(app, **{"Who is protected?": PERSON, WHOSE: "pay"})
-    assert [each.value for each in app.info] == ["No other column is left to count."]
+    assert [each.value for each in app.info] == ["no other column to count."]
     assert "Use this column" not in labels(app)
 
 
@@ -180,7 +180,7 @@ def test_a_cap_in_use_hides_n_whatever_the_form_says_since() -> None:
     app = use(by_person(type_in(visits(), age=age), rows=2), "age")
     app = fill(app, **{"Who is protected?": ROW})
     app = fill(app, **{"The number of rows is public": True})
-    assert "Loaded; nothing of it is shown." in everything(app) and not re.search(r"n = [57]\b", everything(app))
+    assert "Loaded; no values are shown." in everything(app) and not re.search(r"n = [57]\b", everything(app))
     sound(app.switch_page("play/page.py").run())
     app.session_state["data"] = "my-file"
     words = everything(sound(app.run()))

@@ -166,7 +166,7 @@ def test_private_rows_are_shown_nowhere() -> None:
     pages = [everything(app)]
     declared_pay(app)
     pages.append(everything(app))
-    assert "Loaded; nothing of it is shown." in pages[-1]
+    assert "Loaded; no values are shown." in pages[-1]
     assert not drawn(app) and "Fill in from the data" not in labels(app)
     for page in ("play/page.py", "data/page.py"):
         pages.append(everything(sound(app.switch_page(page).run())))
@@ -178,7 +178,7 @@ def test_private_rows_are_shown_nowhere() -> None:
 
 def test_the_number_of_private_rows_is_shown_once_it_is_said_to_be_public() -> None:
     app = declared_pay(with_file())
-    told = "Only the data owner sees more than releases, and the number of rows if you declare it public."
+    told = "Only the data owner sees more than releases and, if you declare it public,"
     assert told in everything(app)
     assert "1,001" not in everything(app) and "rows, 2 columns" not in everything(app)
     app = fill(app, **{"The number of rows is public": True})
@@ -196,7 +196,9 @@ def test_nothing_of_a_first_row_that_could_be_a_person_is_shown(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     app = give(opened(way=OWN), HEADLESS, answered=False)
-    assert "First row: names, or data?" in everything(app) and "column 1 … column 2" in everything(app)
+    assert "**Does the first row hold column names or data?**" in everything(
+        app
+    ) and "column 1 … column 2" in everything(app)
     assert not list(tmp_path.iterdir()) and not app.data_editor
     assert SECRET not in everything(app) and not shows_number(everything(app))
     app = type_in(press(app, DATA), column_2={"from": "0", "to": "10"})
@@ -217,10 +219,10 @@ def test_a_file_that_waits_for_an_answer_can_be_forgotten_and_leaves_the_former_
     app = give(app, HEADLESS, name="headless.csv", answered=False)
     assert "headless" in everything(app) and upload_of(app) is source
     assert "set Lines to skip under Format" in everything(app)
-    assert press(app, "Forget this file").session_state["file"].table.name == "people.csv"
+    assert press(app, "Remove this file").session_state["file"].table.name == "people.csv"
     app = press(give(app, f"{SECRET},1\n{SECRET},1,1\n", name="ragged.csv", answered=False), DATA)
     assert [error.value for error in app.error] == ["ragged.csv: row 2 has 3 fields or more where 2 were expected."]
-    assert upload_of(app) is source and "First row" not in everything(app)
+    assert upload_of(app) is source and "**Does the first row" not in everything(app)
 
 
 @pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x0b", "\x0c", "\x1c", "\x85"])
@@ -248,7 +250,7 @@ def test_a_column_that_is_used_is_the_data_in_use_until_its_file_is_forgotten() 
     assert chip() == "Public · Two humps, 10,000 rows"
     app = declared_pay(app)
     assert chip() == r"Private · people\.csv\: pay · assumed n = 10,000" and app.session_state["data"] == "my-file"
-    app = press(app, "Forget this file")
+    app = press(app, "Remove this file")
     assert not app.exception and not [link for link in app.get("page_link") if "people" in link.proto.label]
 
 
@@ -277,8 +279,8 @@ WRONG = [
     ({"from": "0", "to": "1e999"}, BOUNDS),
     ({"from": "nan", "to": "1"}, BOUNDS),
     ({"from": "2024-01", "to": "9"}, "From and to must be numbers."),
-    ({"kind": "date: day", "from": "2023-02-29", "to": "2024"}, "A day must be written as 2024-02-29 is, and exist."),
-    ({"kind": "date: week", "from": "2020-W53", "to": "2021-W53"}, "A week must be written as 2024-W09 is, and exist."),
+    ({"kind": "date: day", "from": "2023-02-29", "to": "2024"}, "Write an existing day, for example 2024-02-29."),
+    ({"kind": "date: week", "from": "2020-W53", "to": "2021-W53"}, "Write an existing week, for example 2024-W09."),
     ({"kind": "date: month", "from": "2024-02", "to": "2024-01"}, "The last month must come after the first."),
     ({"kind": "category", "labels": "a; b; a"}, "Every label must be listed once."),
 ]  # fmt: skip
@@ -304,7 +306,7 @@ def test_labels_are_typed_between_semicolons() -> None:
 
 def test_a_label_that_holds_a_semicolon_is_typed_in_quotes_and_the_page_says_how_many_it_read() -> None:
     app = type_in(with_file(), name={"kind": "category", "labels": "Anna; east"})
-    assert "`name` (2). One that holds a semicolon is typed in quotes." in everything(app)
+    assert "`name` (2). Put a label that contains a semicolon in quotes." in everything(app)
     source = upload_of(use(type_in(app, name={"labels": '"Anna; east"; Bert'}), "name"))
     assert source is not None and source.domain == Labels(labels=("Anna; east", "Bert"))
     source = upload_of(use(type_in(app, name={"labels": '"Anna; east"'}), "name"))
@@ -473,7 +475,7 @@ def test_bounds_are_filled_in_from_the_numbers_there_are(cells: str, bounds: tup
     assert source.dataset().histogram[-1] == missing
 
 
-@pytest.mark.parametrize(("cells", "said"), [(" ", "has nothing to fill in"), ("NaN", "category")])
+@pytest.mark.parametrize(("cells", "said"), [(" ", "it has no values"), ("NaN", "category")])
 def test_a_column_without_a_value_fills_in_nothing_or_says_what_it_is(cells: str, said: str) -> None:
     app = opened(way=OWN)
     sound(app.radio(key="whose").set_value("stand-in").run())
@@ -545,7 +547,7 @@ def test_forgetting_removes_the_file_from_memory_and_disk(tmp_path: Path, monkey
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     app = declared_pay(with_file())
     assert list(tmp_path.rglob("*.parquet"))
-    press(app, "Forget this file")
+    press(app, "Remove this file")
     gc.collect()
     assert not list(tmp_path.rglob("*.parquet"))
     assert upload_of(app) is None
@@ -644,7 +646,11 @@ def test_where_values_go_that_do_not_fit_is_where_they_are_counted() -> None:
     """Each sentence about the one cell more, and the domain's own reading."""
     numbers = np.array([5.0, -1.0, 99.0, np.nan])
     for clamp, words, cells in (
-        (True, "Values out of bounds count as the nearest bound; one more cell holds missing values.", [2, 0, 3, 4]),
+        (
+            True,
+            "Values out of bounds are clipped to the nearest bound. One more cell holds missing values.",
+            [2, 0, 3, 4],
+        ),
         (False, "One more cell holds missing values and values out of bounds.", [2, 4, 4, 4]),
     ):
         line = Number(low=0, high=8, bits=2, missing=True, clamp=clamp)

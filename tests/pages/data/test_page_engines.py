@@ -62,11 +62,11 @@ def test_a_private_table_of_an_engine_is_declared_counted_and_not_shown(folder: 
     page_text = everything(app)
     for hidden in (SECRET, f"{ROWS:,}", str(folder), "Fill in from the data"):
         assert hidden not in page_text
-    assert "Loaded; nothing of it is shown." in page_text
+    assert "Loaded; no values are shown." in page_text
     app.session_state[f"{held.prefix}0-bins"] = 20
     sound(app.run())
     assert "Use this column" in [button.label for button in app.button]  # other cells are counted anew
-    next(button for button in app.button if button.label == "Forget this file").click()
+    next(button for button in app.button if button.label == "Remove this file").click()
     sound(app.run())
     assert "file" not in app.session_state
     assert "upload" not in app.session_state
@@ -80,7 +80,7 @@ def test_text_declared_as_numbers_gets_one_sentence_on_the_page(folder: Path) ->
         app.session_state[f"{held.prefix}{name}"] = value
     next(button for button in sound(app.run()).button if button.label == "Use this column").click()
     sound(app.run())
-    assert "“name” is declared as numbers, and the engine holds text there: a view" in everything(app)
+    assert "“name” is declared as numbers, but in the engine" in everything(app)
     assert SECRET not in everything(app) and "upload" not in app.session_state
 
 

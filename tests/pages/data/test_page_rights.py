@@ -328,7 +328,7 @@ def test_an_analyst_releases_from_the_counts_that_a_steward_opened(no_ledger: Pa
     analyst = in_use(ANALYST, engines)
     analyst.session_state["data"] = "my-file"
     analyst.switch_page("release/page.py")
-    analyst = press(sound(analyst.run()), "Rehearse, free")
+    analyst = press(sound(analyst.run()), "Test run, free")
     next(each for each in analyst.button if each.label.startswith("Charge ε")).click()
     analyst = sound(analyst.run())
     ledger = Ledger(no_ledger)

@@ -55,7 +55,7 @@ def test_the_matrix_marks_what_each_subset_s_question_takes() -> None:
 def test_a_class_that_shatters_little_is_drawn(flat: list[list[float]]) -> None:
     picture = figure.matrix(weights=np.array(flat), shattering=fat_shattering_dimension(flat, scale=0.1))
     checked(picture)
-    assert ("nothing is shattered" in picture.sentence) == (len(flat) == 1)
+    assert ("no point is shattered" in picture.sentence) == (len(flat) == 1)
 
 
 def test_a_large_class_is_drawn_in_part_with_its_shattered_points() -> None:
@@ -65,7 +65,7 @@ def test_a_large_class_is_drawn_in_part_with_its_shattered_points() -> None:
     checked(picture)
     assert numbers(picture.one(Heat).value).shape == (figure.MAX_QUESTIONS, figure.MAX_POINTS)
     assert sum(len(numbers(dots.x)) for dots in picture.find(Dots)) == 2
-    assert "268 more questions are not drawn" in picture.sentence
+    assert "268 more queries are not shown" in picture.sentence
     assert sum(label != "" for label in picture.x.labels) <= figure.NAMED_POINTS
 
 
@@ -128,7 +128,7 @@ def test_a_class_that_hides_no_half_forbids_nothing() -> None:
     both = worth(weights, fat_shattering_dimension(weights, scale=0.1), scale=0.1)
     picture = figure.worst_errors(both, dimension=0)
     checked(picture)
-    assert both.forbidden is None and not picture.find(Wall) and "no error is forbidden" in picture.sentence
+    assert both.forbidden is None and not picture.find(Wall) and "No error is impossible" in picture.sentence
 
 
 @pytest.mark.parametrize(("apart", "shattered"), [(0.19, False), (0.2, True), (0.21, True)])
@@ -138,7 +138,7 @@ def test_nothing_is_shattered_where_no_two_questions_are_two_scales_apart_on_a_p
     weights = np.array([[0.5, 0.5], [0.5, 0.5 + apart]])
     found = fat_shattering_dimension(weights, scale=0.1 - 1e-9)
     sentence = figure.matrix(weights=weights, shattering=found).sentence
-    assert ("No two questions are 2γ or more apart on a point: nothing is shattered." in sentence) is not shattered
+    assert ("No two queries differ by 2γ or more on any point: no point is shattered." in sentence) is not shattered
     assert (len(found.points) == 1) is shattered
 
 

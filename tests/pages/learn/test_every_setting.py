@@ -29,16 +29,16 @@ from tests.pages.opening import sound, texts
 def test_a_lone_row_is_proof_only_where_empty_cells_stay_empty() -> None:
     """With noise in every cell no release may show a taken cell by luck alone, as with this seed."""
     lucky = lesson("sparse-data", **{"sparse-data-epsilon": "10", "sparse-data-gamma": "0.001", "limits-seed": "4"})
-    assert "seeing it is proof" not in texts(lucky)
-    assert "seeing it is proof" in texts(lesson("sparse-data"))
+    assert "a count there proves it" not in texts(lucky)
+    assert "a count there proves it" in texts(lesson("sparse-data"))
 
 
 @pytest.mark.parametrize("n", ["1000", "3000", "10000"])
 def test_without_a_gap_nothing_is_promised_of_any_direction(n: str) -> None:
     app = lesson("directions", **{"directions-rows": n, "directions-measured": "64"})
-    assert "Let rows lie all around: no direction has a margin, and nothing is promised." in texts(app)
+    assert "Spread rows all around: no direction has a margin, so no error is guaranteed." in texts(app)
     (button,) = (each for each in app.button if each.label == "No gap, 4 directions measured")
-    assert "nothing is promised: answers are up to **" in texts(sound(button.click().run()))
+    assert "so no error is guaranteed: answers have up to **" in texts(sound(button.click().run()))
 
 
 def test_many_measured_directions_have_a_margin_even_without_a_gap() -> None:
@@ -61,7 +61,7 @@ def test_the_lesson_on_polynomials_draws_nothing(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(owner, name, drawn_after_all)
     for view in VIEWS:
         (chart,) = drawn(lesson("polynomials", **{"polynomials-picture": view})).values()
-        assert "theory: public numbers only, nothing drawn" in chart["layout"]["title"]["text"].replace("<br>", " ")
+        assert "theory: public numbers only, nothing sampled" in chart["layout"]["title"]["text"].replace("<br>", " ")
 
 
 def numbers_after(words: str, text: str) -> list[float]:

@@ -60,7 +60,7 @@ def test_each_risk_is_drawn_as_what_it_is() -> None:
     assert dot.low is not None and dot.high is not None
     assert numbers(dot.high)[0] - 0.2 == pytest.approx(1.96 * 0.1 / np.sqrt(2))
     spared = shown.one(Curve, role="mechanism:sparse_histogram")
-    assert numbers(spared.y)[at] == pytest.approx(exact / 8) and "8 full bars" in spared.name
+    assert numbers(spared.y)[at] == pytest.approx(exact / 8) and "8 non-empty bars" in spared.name
     assert shown.one(Curve, role="theory").name == "paper, whole rows"
     printed = shown.one(Curve, name="paper, as printed (wrong for large ε)")
     assert numbers(printed.y)[at] == pytest.approx(minimax.printed_risk(cells=64, rows=1000, epsilon=1.0))
@@ -103,7 +103,9 @@ def test_measured_errors_are_those_of_the_exact_law(seed: int) -> None:
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0])
 def test_the_least_risk_is_of_order_k_over_epsilon_n_where_it_is_said(epsilon: float) -> None:
     """Some constant c for all k up to εn; an order of k/(ε²n) or of √k/(εn) has none."""
-    assert "k bars, n rows, ε up to about 1, k up to about εn. It holds for a constant c" in texts(lesson("histogram"))
+    assert "k bars, n rows, ε up to about 1, k up to about εn. The bound holds for a constant c" in texts(
+        lesson("histogram")
+    )
     constants = []
     for rows in (1000, 20_000, 100_000):
         for cells in (2, 8, 64, 256, 1024):

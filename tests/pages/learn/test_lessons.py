@@ -75,17 +75,17 @@ def test_where_nobody_finds_the_median_it_is_said_of_delta_0() -> None:
 
 
 def test_ten_rows_hide_the_sample_too_and_a_direction_s_promise_has_its_numbers() -> None:
-    assert "and not which sample was asked" in texts(lesson("population"))
+    assert "It does not hide which sample was asked" in texts(lesson("population"))
     assert "and here, up to a loss of 1, also which sample was asked" in texts(
         lesson("population", **{"population-n": "10"})
     )
-    assert "nothing is promised: answers are up to **" in told(lesson("directions", **{"directions-gap": "0"}))
+    assert "so no error is guaranteed: answers have up to **" in told(lesson("directions", **{"directions-gap": "0"}))
     assert re.search(r"margin γ = [\d.]+ by one ε-private release: α = [\d.]+%", texts(lesson("directions")))
 
 
 def test_random_privacy_says_2k_over_n_as_it_is_and_breaks_where_the_condition_fails() -> None:
     many = lesson("random", **{"random-figure": "figure-2", "random-rows": "500"})
-    assert "at most 2k/n = 1.6 (the paper), or " in texts(many)
+    assert "at most 2k/n = 1.6 (the paper). The sharper bound, for " in texts(many)
     few = lesson("random", **{"random-rows": "30000"})
     (button,) = (each for each in few.button if each.label)
     assert "both are the same" in texts(sound(button.click().run()))
@@ -95,12 +95,12 @@ def test_random_privacy_says_2k_over_n_as_it_is_and_breaks_where_the_condition_f
 
 def test_what_a_lesson_says_of_its_delta_and_its_degree_is_of_these() -> None:
     usual = lesson("odds")
-    assert "δ" not in told(usual) and "ε is for replacing one row; if it is for adding or removing" in texts(usual)
+    assert "δ" not in told(usual) and "ε is for replacing one row. If ε is for adding or removing" in texts(usual)
     badge = drawn(usual)["odds_belief_chart"]["layout"]["title"]["text"].replace("<br>", " ")
     assert "attacker knows all other rows, or rows are independent" in badge
     slack = lesson("odds", **{"odds-delta": "0.01"})
-    assert "This is for δ = 0: with probability up to δ = 0.01, a release may reveal everything" in told(slack)
-    assert "a release at ε = 1 and δ = 0?" in texts(slack)
+    assert "This holds for δ = 0. With probability up to δ = 0.01, a release may reveal everything" in told(slack)
+    assert "a release at ε = 1 and δ = 0, how likely can the attacker think it, at most?" in texts(slack)
     # Degree 5 is enough for the distance; with noise, degree 6 is near with fewer rows.
     assert "in the best degree (d = 64, ε = 1, δ = 1e-6), answers are that near from about 23,700,000 rows" in told(
         lesson("polynomials")
@@ -133,8 +133,8 @@ def test_the_variants_of_the_line_up_are_those_of_the_paper_that_is_cited() -> N
 
 def test_no_page_of_learn_can_reach_a_ledger_or_the_secure_sampler() -> None:
     """Nothing that is shown there costs privacy, and no draw is a private release; low-bits compares samplers."""
-    assert "All data here are synthetic or public: this page costs no privacy." in texts(opened(LEARN))
-    assert lesson("subset").number_input(key="limits-seed").help.endswith(" They are not private releases.")
+    assert "All data here are synthetic or public: this page spends no privacy" in texts(opened(LEARN))
+    assert lesson("subset").number_input(key="limits-seed").help.endswith(" These are not private releases.")
     imported = dict[str, set[str]]()
     for top in ("pages/learn", "dplab/limits", "dplab/audit", "dplab/printed"):
         for file in (ROOT / top).rglob("*.py"):
@@ -159,7 +159,7 @@ def test_breaking_it_changes_what_is_told(key: str) -> None:
     app = lesson(key)
     before, link = texts(app), dict(app.query_params)
     breaks = [each for each in app.button if each.label]
-    assert "**Break it.**" in before and len(breaks) == 1
+    assert "**Change it.**" in before and len(breaks) == 1
     sound(breaks[0].click().run())
     assert texts(app) != before, link
     # The guess was about other settings.
@@ -212,10 +212,10 @@ def test_who_moves_epsilon_makes_the_counts_private() -> None:
     app = lesson("attack-me")
     # Odds are limited where counts are private, and there alone.
     assert "With exact counts" in told(app) and "32 exact counts of" in texts(app)
-    assert "has odds of at most" not in texts(app)
+    assert "The posterior odds are at most" not in texts(app)
     app.select_slider(key="attack-me-epsilon").set_value("0.1")
     assert "With noise at ε = 0.1" in told(sound(app.run()))
-    assert "32 private counts of" in texts(app) and "has odds of at most" in texts(app)
+    assert "32 private counts of" in texts(app) and "The posterior odds are at most" in texts(app)
     app.selectbox(key="attack-me-counts").set_value("exact")
     assert "With exact counts" in told(sound(app.run()))
 
@@ -285,7 +285,7 @@ def test_teachers_get_every_lesson_with_minutes_what_comes_before_and_three_ques
         assert all(urlencode({name: value}) in link for name, value in each.address.items())
         assert 1 <= int(minutes) <= 15 and needs
         assert len(set(asks.split("<br>"))) == 3 and all(ask.endswith("?") for ask in asks.split("<br>"))
-        assert (each.show is None) is ("table, without a guess" in needs)
+        assert (each.show is None) is ("table without a guess" in needs)
         assert (each.show is None) is (not each.point), "a lesson opens where its point is plain to see"
     assert "or a table" in texts(app)
     assert len(re.findall(r"\w+", texts(app).replace(table, ""))) < SHORT

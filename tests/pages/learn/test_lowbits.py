@@ -48,7 +48,8 @@ def test_a_bar_astride_the_limit_shows_nothing() -> None:
     shown = sound(figure.verdicts(naive=astride, secure=SOUND, epsilon=0.5, guess=0.5))
     assert [each.text for each in shown.find(Words)] == ["not caught", "not caught"]
     assert shown.sentence.endswith(
-        "The bar of the textbook noise reaches into the hatching, but below the limit too: nothing is shown against it."
+        "The confidence interval of the textbook noise contains values on both "
+        "sides of the limit: nothing is shown against it."
     )
 
 
@@ -123,7 +124,7 @@ def test_20_000_releases_are_drawn_and_attacked_unless_more_is_asked(monkeypatch
     monkeypatch.setattr("pages.learn.lowbits.lesson.with_progress", noted)
     opened(lesson="low-bits", low_bits_shown="true")
     number = 4 * signature(low_bits.attack_both).parameters["each"].default
-    assert set(labels) == {"Drawing and attacking 20,000 releases."} and number == 20_000
+    assert set(labels) == {"Sampling and attacking 20,000 releases."} and number == 20_000
 
 
 def test_what_is_told_is_the_verdict_rounded_to_be_true() -> None:

@@ -119,7 +119,7 @@ def test_the_measured_climb_says_its_ends_and_its_middle() -> None:
     seen = MeasuredWalk(chance=moved / 1001, low=moved / 1100, high=np.minimum(moved / 900, 1))
     picture = figure.measured_walk(n=1001, walk=seen, key="identity")
     checked(picture)
-    assert "0% at the start, 50% half way, 100% at the end" in picture.sentence
+    assert "0% at the start, 50% halfway, 100% at the end" in picture.sentence
     np.testing.assert_array_equal(numbers(picture.one(Dots, role="released").x), moved)
     assert "its chance of v still grows: 0%" in picture.sentence
     # The interval at the end, 91% to 100%, is not above one of 0% to 95% at the start.
@@ -167,7 +167,7 @@ def test_a_search_in_an_interval_release_climbs_like_any_other() -> None:
 
 @pytest.mark.parametrize(("n", "epsilon"), [(1001, 0.1), (1001, 1.0), (201, 1.0)])
 def test_far_short_of_its_length_the_exponential_mechanism_is_nearly_always_right(n: int, epsilon: float) -> None:
-    told = "On a line far shorter than εn/(4 ln 2) bits the exponential mechanism is nearly always right."
+    told = "On a grid with far fewer than εn/(4 ln 2) bits, the exponential mechanism is nearly always right."
     assert told in texts(lesson("median"))
     limit = epsilon * n / (4 * np.log(2))
     found = medians.chances([limit / 2, 2 * limit], n=n, epsilon=epsilon, delta=1e-6)

@@ -38,9 +38,9 @@ def test_belief_stays_between_two_walls() -> None:
 
 def test_a_slack_is_said_where_the_picture_says_impossible() -> None:
     shown = sound(figure.belief(prior=0.1, epsilon=1.0, delta=1e-6, guess=0.5))
-    assert all("impossible were δ = 0" in wall.label for wall in shown.find(Wall))
+    assert all("impossible if δ = 0" in wall.label for wall in shown.find(Wall))
     assert shown.sentence.endswith(
-        "This is for δ = 0: with probability up to δ = 1e-6, a release may reveal everything."
+        "This holds for δ = 0. With probability up to δ = 1e-6, a release may reveal everything."
     )
 
 
@@ -76,9 +76,10 @@ def test_what_is_impossible_is_named_where_its_name_fits_in(epsilon: float, name
 
 
 def test_much_is_learned_about_people_and_bad_odds_stay_bad() -> None:
-    assert "It does **not** say that nothing is learned about people like you, nor does it mend bad odds." in texts(
-        lesson("odds")
-    )
+    assert (
+        "ε does **not** guarantee that nothing is learned about people like "
+        "you. It does not improve odds that were bad before."
+    ) in texts(lesson("odds"))
     # Randomised response of 100,000 people at ε = 0.1 says almost surely whether 30% or 70% of them do it.
     (true, lie), people = odds.witness(epsilon=0.1)[0, 1:3], 100_000
     few, many = (share * true + (1 - share) * lie for share in (0.3, 0.7))

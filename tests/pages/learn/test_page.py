@@ -80,12 +80,12 @@ def test_a_lesson_asks_before_it_shows(lesson: str) -> None:
         assert not app.exception and not app.warning and "”: not so." in texts(app)
         return
     # Who never touched the control has guessed nothing.
-    assert "the guess stood at" in page_text.lower()
+    assert "the slider was at" in page_text.lower()
     (guess,) = (each for each in (*app.slider, *app.select_slider) if each.key == key)
     ends = (guess.min, guess.max) if isinstance(guess, Slider) else (guess.options[0], guess.options[-1])
     guess.set_value(ends[0] if guess.value != ends[0] else ends[1]).run()
     page_text = texts(app).lower()
-    assert not app.exception and not app.warning and "you guessed" in page_text and "the guess stood" not in page_text
+    assert not app.exception and not app.warning and "you guessed" in page_text and "the slider was" not in page_text
 
 
 def test_a_guess_is_not_held_against_another_question() -> None:
@@ -97,7 +97,7 @@ def test_a_guess_is_not_held_against_another_question() -> None:
     assert asked and found and asked[1] == found[1]
     app.slider(key="vc-guess").set_value(60).run()
     assert "you guessed 60%" in texts(app) and "efore, you guessed" not in texts(app)
-    link = {"audit_guess": "It is broken", "audit_runs": "10000"}
+    link = {"audit_guess": "Its claim is false", "audit_runs": "10000"}
     app = opened(lesson="audit", audit_shown="true", **link)
     assert "”: " in texts(app)
     app.slider(key="audit-number").set_value(2).run()
@@ -107,10 +107,12 @@ def test_a_guess_is_not_held_against_another_question() -> None:
 def test_from_how_many_rows_polynomials_are_near_is_said_of_the_rows_that_were_tried() -> None:
     link = {"polynomials_width": "6", "polynomials_bias": "0.01"}
     page_text = texts(opened(lesson="polynomials", polynomials_shown="true", **link))
-    assert "that near from about 56,200,000 rows on" in page_text and "not all are that near" not in page_text
+    assert (
+        "that near from about 56,200,000" in page_text and "some answers have a larger error even at" not in page_text
+    )
     link |= {"polynomials_width": "12", "polynomials_epsilon": "0.01"}
     page_text = texts(opened(lesson="polynomials", polynomials_shown="true", **link))
-    assert "not all are that near on up to" in page_text
+    assert "some answers have a larger error even at" in page_text
 
 
 def test_a_bad_link_gets_a_sentence() -> None:
@@ -133,9 +135,9 @@ def test_every_mechanism_walks(walk: str, picture: str) -> None:
 
 
 def test_publishing_true_counts_is_caught() -> None:
-    worlds = {"lesson": "vc", "vc_shown": "true", "vc_picture": "Two worlds"}
+    worlds = {"lesson": "vc", "vc_shown": "true", "vc_picture": "Two data sets"}
     app = opened(**worlds, vc_mechanism="noise-free")
-    assert "This cannot be ε-DP" in app.warning[0].value
+    assert "This cannot be private at" in app.warning[0].value
     run = opened(lesson="vc", vc_shown="true", vc_mechanism="noise-free", vc_picture="One attack")
     assert "finds 32 of the 32 secret points" in texts(run)
     assert not opened(**worlds, vc_mechanism="identity").warning
@@ -214,10 +216,10 @@ def test_a_class_too_large_says_at_least_and_at_most(seed: int) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("0,1\n0,7731", "Question 2, point 2: this is not a decimal number between 0 and 1."),
-        ("0,1\n7731", "Question 2 has 1 numbers, the first one has 2."),
+        ("0,1\n0,7731", "Query 2, point 2: this is not a decimal number between 0 and 1."),
+        ("0,1\n7731", "Query 2 has 1 numbers, the first one has 2."),
         ("", "Write at least one line"),
-        ("0\n" * 513, "There is room for 512 questions"),
+        ("0\n" * 513, "At most 512 queries"),
         ("<b>7731</b>", "Question 1, point 1"),
     ],
 )
@@ -230,7 +232,7 @@ def test_what_is_no_class_gets_one_sentence(text: str, words: str) -> None:
 def test_a_class_somebody_brings_goes_before_the_text() -> None:
     app = opened(lesson="dimension", dimension_shown="true", dimension_class="own")
     app.file_uploader(key="dimension-file").set_value(("class.csv", b"0,0\n0,1\n1,0\n1,1\n", "text/csv")).run()
-    assert "The dimension is 2." in texts(app) and "4 different questions" in texts(app) and not app.error
+    assert "The dimension is 2." in texts(app) and "4 different queries" in texts(app) and not app.error
     app.file_uploader(key="dimension-file").set_value(("class.csv", b"\xff\xfe\x00", "text/csv")).run()
     assert len(app.error) == 1 and "not a text file" in app.error[0].value
 
@@ -240,8 +242,8 @@ def test_a_class_somebody_brings_goes_before_the_text() -> None:
     [
         ({}, ["far more than the ruler's length 20", "needs a β of at least 0.225"], ["with more rows", "holds."]),
         # Ten rows differ by ten at most: a loss of 1, and a β of 0.
-        ({"population_n": "10"}, ["20: with more rows", "(1, 0)-distributional privacy holds."], ["far more"]),
-        ({"population_epsilon": "1"}, ["(1, 0)-distributional privacy holds."], ["needs a β"]),
+        ({"population_n": "10"}, ["20. With more rows", "(1, 0)-distributional privacy."], ["far more"]),
+        ({"population_epsilon": "1"}, ["(1, 0)-distributional privacy."], ["needs a β"]),
     ],
     ids=["usual", "few rows", "large loss"],
 )
@@ -262,13 +264,13 @@ def test_net_mechanisms_are_not_said_to_have_distributional_privacy() -> None:
 
 
 def test_which_epsilon_a_net_mechanism_needs_is_measured_and_why_rows_are_not_put_back() -> None:
-    app = opened(lesson="population", population_shown="true", population_picture="Which ε a net mechanism needs")
+    app = opened(lesson="population", population_shown="true", population_picture="Largest ε for a net mechanism")
     chart = drawn(app)["population_needed_chart"]
     for n in (10, 10_000):
         most = net_samples.draw_pairs(rows=n, points=8, pairs=60, seed=1).max_epsilon(loss=1.0, beta=0.05)
         assert f"{significant(most)} at n = {n:,}" in chart["sentence"]
     page_text = texts(app)
-    assert "in about $2^{-9999}$ of all pairs" in page_text and "0.02% of them, more than 1/(n + 1)²" in page_text
+    assert "in only about $2^{-9999}$ of pairs" in page_text and "0.02% of pairs, more than 1/(n + 1)²" in page_text
 
 
 def test_what_helps_a_histogram_is_told_with_its_price() -> None:
@@ -293,7 +295,7 @@ def test_data_without_empty_bars_are_not_called_easier() -> None:
     assert "With all 64 bars full:" in full and "All 64 bars hold rows here." in full
     link = {"histogram_rows": "50", "histogram_cells": "1024", "histogram_held": "1024"}
     few = texts(opened(lesson="histogram", histogram_shown="true", **link))
-    assert "where only 50 of 1,024 bars hold rows" in few, "as many as there are rows"
+    assert "only 50 of 1,024 bars hold rows" in few, "as many as there are rows"
 
 
 @pytest.mark.parametrize("relation", list(Neighbours))
@@ -303,7 +305,7 @@ def test_reconstruction_takes_either_relation(relation: Neighbours) -> None:
     page_text = texts(app)
     assert not app.error and not app.warning and set(drawn(app)) == {"vc_recovered_chart"}
     assert (
-        "β = 0: 0.0596, or 0.05 simplified. The same chain for" in page_text
+        "β = 0: 0.0596, or 0.05 simplified. The same proof for" in page_text
         and f"1 ({relation.words}), from" in page_text
     )
 

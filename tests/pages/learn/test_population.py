@@ -46,7 +46,7 @@ def test_rules_sentence_and_table_say_the_same() -> None:
     assert shown.one(Rule, role="ink").x == 0.1 and shown.one(Rule, role="quiet").x == 1.0
     assert shown.one(Rule, role="guess").y == 0.25
     assert "27.5% of all pairs (you guessed 25%)" in shown.sentence
-    assert "The net mechanism tells half of 3 pairs apart with at least 4." in shown.sentence
+    assert "Half of 3 pairs of net-mechanism outputs have at least 4." in shown.sentence
     rows = list(zip(shown.table["what"], shown.table[shown.x.title], shown.table["chance"], strict=True))
     assert [row[1:] for row in rows if row[0].startswith("net")] == [
         (0.5, 1.0),
@@ -73,7 +73,9 @@ def test_losses_that_occur_and_how_often() -> None:
 
 
 def test_who_says_whether_the_sample_is_one_database_tells_its_neighbours_apart_for_certain() -> None:
-    assert "say whether its sample is one database D*: that is not differentially private." in without_replacement(100)
+    assert "publish whether its sample is one database D*. This is not differentially private." in without_replacement(
+        100
+    )
     sample = (0, 1, 0)
     neighbours = [other for other in product(range(2), repeat=3) if sum(np.array(other) != sample) == 1]
     right = [((sample == sample) + (other != sample)) / 2 for other in neighbours]

@@ -52,7 +52,7 @@ def test_people_who_are_not_drawn_are_counted() -> None:
     truth = np.arange(100) % 2 == 0
     shown = sound(figure.bits(truth=truth, estimates=truth * 1.0, words=("no", "yes")))
     assert sum(len(numbers(dots.x)) for dots in shown.find(Dots)) == figure.SHOWN
-    assert shown.sentence.endswith("; the first 60 of 100 are drawn.") and len(shown.table["person"]) == 100
+    assert shown.sentence.endswith("y. the first 60 of 100 are drawn.") and len(shown.table["person"]) == 100
 
 
 def test_shares_stand_at_their_noise_and_questions() -> None:
@@ -75,7 +75,7 @@ def test_shares_stand_at_their_noise_and_questions() -> None:
     asked = few.one(Dots, role="released")
     assert (numbers(asked.x).tolist(), few.x.log) == ([5, 50, 500], True)
     assert few.one(Rule, role="quiet").x == 100 and few.one(Rule, role="ink").x == 500
-    assert "5 questions give away 50% of the bits, 500 give 95%" in few.sentence
+    assert "5 queries reveal 50% of the bits and 500 give 95%" in few.sentence
 
 
 @pytest.mark.parametrize("people", [3, 1000])
@@ -133,10 +133,10 @@ def test_the_caption_names_what_a_bit_of_1_means(words: tuple[str, str]) -> None
 
 
 def test_with_as_many_questions_as_people_least_squares_fits_the_noise_and_magnifies_it_most() -> None:
-    told = "Least squares magnifies noise most where there are as many questions as people."
+    told = "Least squares amplifies noise most if there are as many queries as people."
     assert told in texts(lesson("subset"))
     caption = figure.by_questions(shares=SEEN, people=100, error=5, question_count=500).caption
-    assert caption == "With as many questions as people, least squares fits the noise."
+    assert caption == "With as many queries as people, least squares fits the noise."
     people, worst = 60, dict[int, float]()
     truth = np.arange(people) % 2 == 0
     for questions in (15, 30, 60, 120, 600):
@@ -159,7 +159,10 @@ def test_attacks_work_where_nothing_is_promised_only_if_all_of_them_beat_the_com
 ) -> None:
     """At ±20 their mean is above it, and one of the six below."""
     words = texts(lesson("subset", **{"subset-noise": str(error)}))
-    told = "At this noise it promises nothing; all 6 least-squares attacks still beat always guessing the commoner bit."
+    told = (
+        "At this noise the theorem guarantees nothing. Still, all 6 least-squares "
+        "attacks find more than always guessing the more common bit."
+    )
     assert (told in words) is said
     truth, _ = secret_bits("adult.sex", people=200, seed=1)
     masks = subset_sum.random_groups(Preview(2), people=200, groups=1000)

@@ -78,7 +78,7 @@ def test_points_that_are_not_drawn_are_counted(points: int) -> None:
     picture = figure.one_run(Attack(truth=truth, released=truth * 3.0, chosen=truth, refused=False))
     checked(picture)
     assert sum(len(numbers(dots.x)) for dots in picture.find(Dots)) == 48
-    assert ("the first 48 of 64 points are drawn" in picture.sentence) == (points > 48)
+    assert ("the first 48 of 64 points rows are shown" in picture.sentence) == (points > 48)
     assert len(picture.table["secret"]) == points
 
 
@@ -133,14 +133,17 @@ def test_what_nobody_can_promise_is_hatched_below_and_95_percent_of_errors_are_d
     assert len(numbers(own.x)) == len(EPSILONS) - 1 and (numbers(own.y) == 0.3).all()
     # No error at all has no place on a logarithmic axis: it stands at the floor and says that it is none.
     assert (numbers(other.y) < 0.02).all() and (numbers(other.y) > wall.end).all()
-    assert other.hover is not None and "at most 0% (0 of 4 rows)" in other.hover[0]
+    assert other.hover is not None and "is 0% (0 of 4 rows)" in other.hover[0]
     assert picture.y.rows == 4  # the same in whole rows
     _, least = recovery_bounds(np.array([1.0]), points=8, repeats=1, neighbours=REPLACE, delta=0.0).at(1.0)
     assert least in numbers(wall.y)
     assert f"no private method can promise less than {percent_down(least)}" in picture.sentence
     # Of 34 points it is 11.76…%, and 11.8% would not hold; no error of 30.004% is at most 30%.
     picture = accuracy(np.where(errors == 0.3, 0.30004, errors), points=34)
-    assert "err by at most 30.1% on their" in picture.sentence and "promise less than 11.7%" in picture.sentence
+    assert (
+        "err has an error of at most 30.1% on their" in picture.sentence
+        and "promise less than 11.7%" in picture.sentence
+    )
 
 
 def test_a_share_above_all_rows_is_not_said_to_be_of_n() -> None:
@@ -174,12 +177,12 @@ def test_worlds_say_what_is_impossible_and_hatch_it_in_the_first_world() -> None
     assert "no contradiction" in sound.sentence
     free = figure.worlds(swap=told(0.9, allowed=1.0), epsilon=10.0, claimed=False)
     checked(free)
-    assert not free.find(Region) and "private at no ε" in free.sentence and not free.find(Curve)
+    assert not free.find(Region) and "private for any ε" in free.sentence and not free.find(Curve)
 
 
 def test_both_intervals_of_two_worlds_hold_together_with_95_percent() -> None:
     """Exactly, for every pair of chances of a grid; the control: two intervals of 95% each do not."""
-    words = texts(lesson("vc", **{"vc-picture": "Two worlds", "vc-points": "8"}))
+    words = texts(lesson("vc", **{"vc-picture": "Two data sets", "vc-points": "8"}))
     assert re.search(r"[\d,]+ releases of each world; intervals hold with 95% together\.", words)
     assert signature(two_worlds).parameters["confidence"].default == 0.95
     trials, chances = 100, np.linspace(0.005, 0.995, 199)

@@ -82,7 +82,7 @@ def test_the_salaries_bounds_are_those_of_the_sample() -> None:
     """The page writes them as numbers."""
     assert is_number(SALARIES.domain)
     assert (SALARIES.domain.low, SALARIES.domain.high) == (0, 100) and "USD" in SALARIES.domain.unit
-    assert "**clipped mean** cuts salaries off at 0 and 100 USD" in texts(sound(opened("one_number/page.py")))
+    assert "**clipped mean** clips salaries to 0–100 USD" in texts(sound(opened("one_number/page.py")))
 
 
 @pytest.mark.parametrize(("epsilon", "nothing"), [(0.002, True), (1.0, False)])
@@ -97,15 +97,13 @@ def test_where_the_promise_of_a_mean_is_its_range_nothing_is_promised(epsilon: f
     promised = entry("counted-mean").make(epsilon=epsilon).accuracy(problem, 0.05).value
     assert (promised >= 1) == nothing
     start = (
-        f"Nothing is promised of a mean at ε = {epsilon:g}"
-        if nothing
-        else "Cut off at your bounds, the mean errs in 95"
+        (f"Nothing is promised of a mean at ε = {epsilon:g}") if nothing else "the error of the clipped mean is at most"
     )
     assert [each for each in told if each.startswith(start)]
 
 
 def test_a_threshold_that_no_noise_reaches_is_more_than_there_can_be() -> None:
     plan = SubsamplingPlan(subsamples=64, cap=64, threshold=1 << 62, delta=1.0)
-    assert _needed(plan) == "more than there can be"
+    assert _needed(plan) == "more than k: never reached"
     assert answer_chance(plan, epsilon=1.0, agreement=1.0) == 0
     assert _needed(replace(plan, threshold=32)) == "32 (0.5 of k)"

@@ -82,7 +82,7 @@ def test_the_exact_chance_is_theory_the_previews_are_seen_and_the_data_are_true(
     *others, mine = picture.find(Dots, role="true")
     assert (mine.x, mine.y, mine.shape) == ([12], [0.3], "circle"), "on top of its neighbours"
     assert [(each.x, each.y, each.shape) for each in others] == [([11], [0.275], "diamond")]
-    assert mine.hover == ["your data: 12 rows, chance of an answer 0.3"]
+    assert mine.hover == ["your data: 12 rows, probability of an answer 0.3"]
     words = picture.one(Words, role="true")
     assert (words.text, words.x, words.y) == ("your data", 12, 0.3)
     assert picture.one(Rule).x == 16 and picture.one(Rule).role == "quiet"
@@ -97,8 +97,8 @@ def test_what_is_impossible_is_hatched_up_to_the_top() -> None:
     dotted = picture.one(Curve, role="impossible")
     np.testing.assert_array_equal(dotted.y, ANYBODY)
     assert dotted.dash == "dot"
-    assert picture.table["most if no answer may be wrong"][-1] == 1
-    assert picture.table["most if wrong answers may be given"][-1] is None
+    assert picture.table["upper bound, if no answer may be wrong"][-1] == 1
+    assert picture.table["upper bound, if wrong answers are allowed"][-1] is None
     steep = stability_picture(curves={"chance of an answer": replace(KNOWN, never_wrong_bound=np.ones_like(X))})
     assert steep.one(Wall).label == "", "no room for the word"
 
@@ -125,11 +125,11 @@ def test_agreement_has_two_curves_and_no_wall() -> None:
         ("calibrated", "theory"),
         ("paper's parameters", "other-0"),
     ]
-    assert picture.one(Dots).hover == ["your data: 50%, chance of an answer 0.5"]
+    assert picture.one(Dots).hover == ["your data: 50%, probability of an answer 0.5"]
     assert list(picture.table) == [
         "agreement",
-        "chance of an answer, calibrated",
-        "chance of an answer, paper's parameters",
+        "probability of an answer, calibrated",
+        "probability of an answer, paper's parameters",
     ]
 
 
@@ -180,7 +180,11 @@ def test_votes_of_many_answers_share_a_bar() -> None:
 
 @pytest.mark.parametrize(
     ("needed", "words"),
-    [(1.0, "100% of the k votes"), (1.72, "1.72 times as many as the k votes are needed"), (2000.0, "No votes are")],
+    [
+        (1.0, "100% of the k votes"),
+        (1.72, "1.72 times as many as the k votes are needed"),
+        (2000.0, "No number of votes is enough"),
+    ],
 )
 def test_votes_are_shares_of_the_subsamples_not_of_the_rows(needed: float, words: str) -> None:
     picture = whole(votes(names=["a", "b"], law=np.array([0.7, 0.3]), truth=0, needed=needed))
@@ -255,8 +259,8 @@ def test_ranks_have_their_promise_and_their_wall_in_shares_and_rows(n: int) -> N
     vacuous = picture.find(Region, role="vacuous")
     assert [each.y and each.y[0] for each in vacuous] == ([1] if n == 300 else [])
     # Dots may lie in the hatching: what is hatched is a promise for all data, and both picture and caption say so.
-    assert wall.label == "impossible to promise"
-    assert picture.sentence.endswith("dots in the hatched part are no contradiction.")
+    assert wall.label == "impossible (lower bound)"
+    assert picture.sentence.endswith("dots in the hatched region are no contradiction.")
     assert f"miss by up to {percent(5 / n)} of the rows, 5 rows (dots" in picture.sentence
 
 
@@ -267,7 +271,7 @@ def test_no_row_between_is_said_as_the_same_cell_and_drawn_at_0() -> None:
     assert "95 in 100 exponential medians fall in the median's own cell (dots" in picture.sentence
     assert "On the hardest data known they miss by up to 0.00977% of the rows, 6 rows (diamonds)" in picture.sentence
     assert "0% " not in picture.sentence.replace("100% ", "")
-    assert missed(1 / 300, 300) == "miss by up to 0.333% of the rows, 1 row"
+    assert missed(1 / 300, 300) == "miss by up to 0.333% of the rows, 1 rows"
     (zero,) = picture.y.named
     seen = picture.find(Dots, role="released")[0]
     assert (numbers(seen.y) == zero).all() and zero < 1 / 61_395, "below one row"
@@ -282,5 +286,5 @@ def test_both_means_are_drawn_where_they_are_and_what_is_less_than_half_a_cell_a
     for place, key in enumerate(("unbounded_mean", "clipped_mean")):
         dots = picture.one(Dots, role=f"mechanism:{key}")
         assert numbers(dots.y) == pytest.approx(np.maximum(errors[:, place], line.width / 2))
-    assert 0 in picture.table["cut off at the declared bounds"], "the table keeps it"
+    assert 0 in picture.table["cut off at the declared bounds"], "the table stays on its"
     assert picture.one(Rule).x == 0.5 and "USD" in picture.y.title and "Near ε = 0.5, 95 in 100" in picture.sentence

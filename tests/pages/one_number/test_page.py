@@ -54,7 +54,7 @@ def test_the_page_tells_refusals_stability_and_delta() -> None:
     assert is_number(dataset.domain)
     problem = Problem(domain=dataset.domain, queries=Thresholds(domain=dataset.domain), n=dataset.n)
     text = texts(app)
-    assert app.header[0].value == "More than 99 in 100 runs refuse"
+    assert app.header[0].value == "More than 99 in 100 runs give no answer (⊥)"
     assert (
         f"**{stable:,}** of 10,000 rows" in text
         and f"where about **{mechanism.threshold}** would, half of the runs answer" in text
@@ -70,9 +70,9 @@ def test_the_page_tells_refusals_stability_and_delta() -> None:
 def test_the_default_page_answers_and_its_sliders_move_the_refusals() -> None:
     app = sound(opened())
     assert_the_code_runs(app)
-    assert app.header[0].value == "None of 100 runs refuse"
+    assert app.header[0].value == "None of 100 runs give no answer (⊥)"
     sound(app.number_input(key="epsilon").set_value(0.1).run())
-    assert app.header[0].value == "More than 99 in 100 runs refuse"
+    assert app.header[0].value == "More than 99 in 100 runs give no answer (⊥)"
     sound(app.slider(key="stable_median-quantile").set_value(0.25).run())
     assert "the 0.25-quantile" in texts(app)
 
@@ -196,11 +196,11 @@ def test_the_mean_without_bounds_keeps_explicit_and_asymptotic_apart() -> None:
     assert (
         said is not None
         and proved <= float(said[1]) <= 1.01 * proved
-        and "no finite number is known" in text
+        and "No finite number is known" in text
         and "only" in app.warning[0].value
     )
     headers = [each.value for each in app.subheader]
-    assert headers[:2] == ["Proved, with a number", "Only asymptotic"]
+    assert headers[:2] == ["Proved, with explicit constants", "Proved only asymptotically"]
 
 
 def test_the_mean_is_of_the_rows_that_have_a_number() -> None:
@@ -230,9 +230,9 @@ def test_salaries_are_compared() -> None:
     assert "300 salaries: median " in texts(app)
     sound(app.number_input(key="epsilon").set_value(0.02).run())
     assert "Near ε = 0.02, 95 in 100 exponential medians" in texts(app)
-    assert "a mechanism that always answers cannot promise less than 50% for all data" in texts(app)
+    assert "No mechanism that always answers can guarantee less than 50% on all data" in texts(app)
     sound(app.number_input(key="epsilon").set_value(1.0).run())
-    assert "a mechanism that always answers cannot promise less than 1.83% for all data" in texts(app)
+    assert "No mechanism that always answers can guarantee less than 1.83% on all data" in texts(app)
     assert "at no ε shown" in texts(app)
 
 
@@ -283,7 +283,7 @@ def test_private_data_show_nothing_until_their_steward_asks() -> None:
     app.session_state["data"] = "my-file"
     app.run()
     sound(app)
-    assert set(drawn(app)) == {"promises_chart"} and "Nothing of your rows is shown" in texts(app)
+    assert set(drawn(app)) == {"promises_chart"} and "**No values of your rows are shown" in texts(app)
     assert "runs refuse" not in texts(app) + str([each.value for each in app.header])
     sound(app.toggle(key="steward_choice").set_value(True).run())
     assert set(drawn(app)) == STABLE

@@ -44,7 +44,7 @@ def declared(*, by_person: bool) -> AppTest:
     type_in(app, **CELLS)
     if by_person:
         fill(app, **{"Who is protected?": BY_PERSON})
-        fill(app, **{"Column that says whose row it is": PERSON, "Rows of one person, at most": PERSON_ROWS})
+        fill(app, **{"Column that identifies the person": PERSON, "Maximum rows per person": PERSON_ROWS})
     return app
 
 
@@ -134,7 +134,7 @@ def test_tables_draws_made_up_rows_with_the_columns_of_ones_own() -> None:
     picked.set_value(["region", "ward", "smoker"])
     sound(app.run())
     chart = drawn(app)["tables_all_chart"]
-    assert "region × ward" in str(chart["data"]) and chart["layout"]["title"]["text"].startswith("true: simulated")
+    assert "region × ward" in str(chart["data"]) and chart["layout"]["title"]["text"].startswith("**true: simulated**")
     shown = everything(app)
     assert f"{ROWS:,}" not in shown and "p17" not in shown
     assert "ward" not in str(dict(app.query_params)), "the names of private columns stay out of the link"

@@ -55,7 +55,7 @@ def test_it_opens_on_a_finished_plan() -> None:
     (chip,) = (each.proto.label for each in app.get("page_link") if "database" in each.proto.icon)
     assert chip == "Public · Adult \\(1994 census extract\\) · n = 48,842"
     chart = drawn(app)["plan_chart"]
-    assert "Intervals of age" in chart["sentence"] and "nothing of your data" in chart["layout"]["title"]["text"]
+    assert "Intervals of age" in chart["sentence"] and "no values of your data" in chart["layout"]["title"]["text"]
 
 
 def test_the_cost_follows_the_losses() -> None:
@@ -95,7 +95,7 @@ def test_a_total_that_is_too_small_gets_one_sentence() -> None:
     sound(app.run())
     app.number_input(key="plan_total").set_value(0.4)
     press(app, "Divide this total")
-    assert "Pinned questions leave" in app.error[0].value
+    assert "Statistics with a fixed ε leave" in app.error[0].value
 
 
 def test_a_question_is_added_and_removed() -> None:
@@ -141,7 +141,7 @@ def test_errors_and_targets_of_a_mean_are_of_its_range_and_not_of_rows() -> None
     assert not sound(app.run()).error and questions(app)[2].target == 0.02
     first, _, third = drawn(app)["plan_chart"]["sentence"].split(";")
     assert "of its range" in third and "of its range" not in first
-    assert "(at most half of all releases exceed them)" in first
+    assert "(half of all releases have at most this error)" in first
 
 
 def test_a_plan_is_opened_from_its_file(tmp_path: Path) -> None:

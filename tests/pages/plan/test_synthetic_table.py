@@ -69,18 +69,18 @@ def test_pairs_that_are_not_measured_are_not_promised() -> None:
     assert found.ways == 1 and math.isinf(found.within.min())
     picture = pair_errors(found)
     assert [mark.role for mark in picture.marks] == ["released"]
-    assert "no error of a pair is guaranteed" in picture.sentence
+    assert "no error is guaranteed" in picture.sentence
     assert found.guarantee == Guarantee(epsilon=0.1, delta=1e-6, neighbours=Neighbours.REPLACE_ONE)
 
 
 def test_what_a_release_is_made_of_is_said_as_it_is_measured() -> None:
     app = opened(PAGE, table="penguins")
     app.session_state["plan_whole"] = True
-    single = "A release uses noisy counts of your single columns. It does not show which values occur together."
+    single = "A release measures noisy counts of single columns only. It does not show which values occur together."
     assert single in texts(sound(app.run())) and "treated as independent" in texts(app)
     few, many = rehearsal(0.1), rehearsal(10.0)
     assert (few.ways, many.ways) == (1, 2) and _release_sentence(few) == single
-    assert _release_sentence(many) == "A release uses noisy counts of the pairs of your columns."
+    assert _release_sentence(many) == "A release measures noisy counts of the pairs of your columns."
 
 
 def test_persons_cost_what_their_rows_cost() -> None:
@@ -95,7 +95,7 @@ def test_persons_cost_what_their_rows_cost() -> None:
     queries = Marginals(domain=domain, ways=2)
     problem = Problem(domain=queries.domain, queries=queries, n=400, neighbours=relation)
     assert result.guarantee == mechanism.person_guarantee(problem, 3)
-    assert 0.5 < result.guarantee.epsilon < 1.5, "less than three times a row's"
+    assert 0.5 < result.guarantee.epsilon < 1.5, "have an error below three times a row's"
     assert result.n == len(result.rows) == 400
 
 
@@ -130,5 +130,5 @@ def test_single_columns_are_measured_most_exactly_where_pairs_are_measured() -> 
         for pair in combinations(range(len(sizes)), 2)
     ]
     assert max(alone) < min(both)
-    said = "All pairs of columns are measured; single columns get the least noise."
+    said = "All pairs of columns are measured. Single columns are measured with less noise."
     assert _measured_sentence(rehearsal(10.0)) == said and _measured_sentence(rehearsal(0.1)) != said

@@ -81,7 +81,7 @@ def test_values_tables_and_rows_are_added_from_the_list() -> None:
         assert words in sentence
     app.multiselect(key=columns).set_value(["species"])
     sound(app.run())
-    assert "Commonest label" in app.selectbox(key="plan_asked_penguins").options
+    assert "Most common label" in app.selectbox(key="plan_asked_penguins").options
 
 
 @pytest.mark.parametrize(("n", "picked"), [(5_000, "tree-windows"), (10**7, "windows")])
@@ -141,7 +141,7 @@ def test_one_press_from_plan_to_a_whole_tables_release(no_ledger: Path, monkeypa
     assert [each.entry_key for each in plan.questions] == ["whole-table"]
     app.switch_page(ledgers.PAGE)  # as the button does
     app = sound(app.run())
-    app = ledgers.press(ledgers.press(app, "Rehearse, free"), "Charge ε 1 and δ 0.000000001 and release")
+    app = ledgers.press(ledgers.press(app, "Test run, free"), "Charge ε 1 and δ 0.000000001 and release")
     ledger, dataset_id = ledgers.the(no_ledger)
     [stored] = ledger.stored(dataset_id)
     assert not check(ledger, dataset_id) and ledger.account(dataset_id).spent.epsilon_or_rho == 10**9
@@ -192,7 +192,7 @@ def test_a_target_is_unmet_where_no_mechanism_that_is_tried_promises_it_and_delt
     assert pure(value) and all(promised(value, key, 20.0) > 1e-4 for key in pure(value))
     # Tables with a δ: less ε than any mechanism of ε alone needs; without one, the least of these.
     (button,) = (each for each in app.button if each.label == "Smallest ε that meets the targets")
-    assert button.help.endswith("Mechanisms with δ are tried only for tables and values that already have a δ.")
+    assert button.help.endswith("Mechanisms with δ are used only for tables and values that already have a δ.")
     assert plan.guarantee(second).delta and promised(second, second.entry_key, second.epsilon) <= 0.1
     assert all(promised(tables, key, second.epsilon) > 0.1 for key in pure(tables))
     assert not plan.guarantee(third).delta and promised(third, third.entry_key, third.epsilon) <= 0.1

@@ -167,7 +167,7 @@ def test_private_pairs_show_nothing_until_their_steward_asks() -> None:
     app.session_state["data"] = "my-file"
     app.run()
     sound(app)
-    assert set(drawn(app)) == {"promises_chart"} and "Nothing of your rows is shown" in texts(app)
+    assert set(drawn(app)) == {"promises_chart"} and "**No values of your rows are shown" in texts(app)
     sound(app.toggle(key="steward_choice").set_value(True).run())
     app.session_state["code_open"] = True
     sound(app.run())
@@ -199,7 +199,7 @@ def test_private_data_show_nothing_until_their_steward_asks() -> None:
     app.session_state["data"] = "my-file"
     app.run()
     sound(app)
-    assert set(drawn(app)) == {"promises_chart"} and "Nothing of your rows is shown" in texts(app)
+    assert set(drawn(app)) == {"promises_chart"} and "**No values of your rows are shown" in texts(app)
     sound(app.toggle(key="steward_choice").set_value(True).run())
     assert has(ON_A_LINE, app) and not any(chart["download"] for chart in drawn(app).values())
     assert "not protected: made by the data owner" in texts(app)
@@ -211,7 +211,7 @@ def test_private_data_show_nothing_until_their_steward_asks() -> None:
 def test_a_new_public_n_is_every_number_s_n() -> None:
     app = sound(opened(neighbours="add or remove one row"))
     assert not app.error and has(ON_A_LINE, app)
-    assert "no proof for these neighbouring data sets: Sparse histogram" in texts(app)
+    assert "no proof for this neighbouring relation: Sparse histogram" in texts(app)
     assert "of 1,000 rows" in texts(app)
     public = next(each for each in app.number_input if each.label == "Public n")
     sound(public.set_value(1200).run())
@@ -233,7 +233,7 @@ def test_enough_rows_are_not_asked_for_again_where_something_else_is_not_met() -
         bound = entry("intervals-anchored").make().accuracy(problem, 0.05)
         assert not bound.applies and bound.rows_needed is not None and 1_000 < bound.rows_needed < 100_000
         told.append(describe_error(bound, n=n))
-    assert all(text.startswith("No guarantee: not everything") for text in told)
+    assert all(text.startswith("No guarantee: the theorem's assumptions are not all") for text in told)
     assert ["It needs n" in text for text in told] == [True, False]
 
 

@@ -61,7 +61,7 @@ def test_it_opens_on_finished_pictures_that_say_what_they_are() -> None:
         badge = chart["layout"]["title"]["text"]
         assert "true: generated" in badge and "simulated" in badge and chart["download"]
     assert not app.warning and not app.error and not app.file_uploader
-    assert "no mechanism can promise less than 0.055%" in charts["worst_chart"]["sentence"]
+    assert "No mechanism can guarantee less than 0.055%" in charts["worst_chart"]["sentence"]
 
 
 def test_the_headline_is_the_median_worst_error_of_the_releases_and_the_trade_off_says_the_same() -> None:

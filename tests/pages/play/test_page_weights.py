@@ -125,7 +125,7 @@ def test_a_net_of_the_papers_size_says_what_is_drawn_of_it() -> None:
 
 def test_a_walk_is_not_counted_among_those_that_promise() -> None:
     app = opened(bits="4", mechanism="linear-net")
-    assert "of the 3 pure ε mechanisms" in drawn(app)["tradeoff_chart"]["sentence"]
+    assert "of 3 pure ε mechanisms" in drawn(app)["tradeoff_chart"]["sentence"]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_walk_is_not_counted_among_those_that_promise() -> None:
         ("0,0,0,0,0,0,0,1.7654", "not a decimal number between 0 and 1"),
         ("0,0,0,0,0,0,0,nan", "not a decimal number between 0 and 1"),
         ("a,b,c,d,e,f,g,Rumpelstilzchen", "not a decimal number between 0 and 1"),
-        ("0,1,0,1,0,1,0,1\n0,1", "Question 2 has 2 numbers"),
+        ("0,1,0,1,0,1,0,1\n0,1", "Query 2 has 2 numbers"),
         ("", "at least one line"),
     ],
 )

@@ -83,7 +83,7 @@ def test_a_name_that_says_the_kind_of_guarantee_does_not_say_it_twice() -> None:
 def test_words_of_an_error_of_no_rows_stand_in_the_picture() -> None:
     exact = replace(CURVE, typical=np.zeros_like(CURVE.typical))
     picture = drawn(exact)
-    (word,) = (mark for mark in picture.find(Words) if mark.text == "typical")
+    (word,) = (mark for mark in picture.find(Words) if mark.text == "mean error")
     assert picture.y.low is not None and float(word.y) >= 2.5 * picture.y.low
 
 
@@ -171,10 +171,10 @@ def test_those_that_another_beats_everywhere_are_drawn_on_demand_or_when_chosen(
     )
     assert {mark.role for mark in picture.find(Dots)} == {"mechanism:gaussian", "mechanism:identity"}
     assert picture.y.high == 1, "the axis is that of what is drawn"
-    assert "The picture has the chosen mechanism and those with the smallest error at some ε." in picture.sentence
+    assert "The picture shows the selected mechanism and those with the smallest error at some ε." in picture.sentence
     assert picture.table["mechanism"].count("net") == 2, "the table has all"
     assert seen(every=False) == {"gaussian"} and seen(every=False, chosen="net") == {"net", "gaussian"}
-    assert seen() == {"net", "gaussian", "identity"} and "The picture has the chosen" not in drawn(THREE).sentence
+    assert seen() == {"net", "gaussian", "identity"} and "The picture shows the selected" not in drawn(THREE).sentence
 
 
 @pytest.mark.parametrize(
@@ -267,6 +267,6 @@ def test_a_report_of_the_page_takes_the_place_of_the_sweep_where_both_speak() ->
 
 def test_where_no_mechanism_of_epsilon_alone_answered_it_is_said() -> None:
     silent = replace(CURVE, worst=np.full_like(CURVE.worst, np.nan))
-    said = "No mechanism with a pure ε guarantee answered here."
+    said = "Every mechanism with a pure ε guarantee gave no answer (⊥) here."
     assert said in drawn(silent).sentence and said not in drawn().sentence
     assert said in drawn(weaker="random privacy, γ = 0.1").sentence, "their guarantees are weaker"

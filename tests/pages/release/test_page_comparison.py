@@ -51,7 +51,7 @@ def test_rows_that_are_watched_are_the_same_rows(table: Table, bars: list[tuple[
 
 def test_of_filled_cells_no_share_is_told(bars: list[tuple[float, str]]) -> None:
     told: list[str] = []
-    rows = SimpleNamespace(columns=("age",), counts_name="a table's counts", packed=lambda _: iter([b""] * ROWS))
+    rows = SimpleNamespace(columns=("age",), counts_name="missing table's counts", packed=lambda _: iter([b""] * ROWS))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DeltaGenerator, "markdown", lambda _, text: told.append(text))
         assert len(list(Watched(rows=rows, count=10 * ROWS).packed(("age",)))) == ROWS
@@ -65,8 +65,8 @@ def test_the_line_on_top_follows_a_comparison_in_the_same_visit(no_ledger: Path)
         return sound(app.run())
 
     app = press(press(at_numbers_made_up(), "Start a ledger"), "Register")
-    press(press(app, "Rehearse, free"), "Charge ε")
-    assert "Privacy spent: **ε = 0**" not in said(at_numbers_made_up())
+    press(press(app, "Test run, free"), "Charge ε")
+    assert "Budget spent: **ε = 0**" not in said(at_numbers_made_up())
 
 
 def test_what_is_known_is_not_halted(no_ledger: Path) -> None:
@@ -105,11 +105,11 @@ def test_a_look_that_was_stopped_stays_so_until_somebody_goes_on(no_ledger: Path
     app.session_state[HALTED] = name
     app = sound(app.run())
     assert STOPPED in said(app) and UNKNOWN.strip() in said(app) and app.session_state[PRINTS] == {}
-    assert not any(each.label in ("Register", "Rehearse, free") for each in app.button), (
+    assert not any(each.label in ("Register", "Test run, free") for each in app.button), (
         "nobody knows which state it is"
     )
     app = press(app, "Go on")
-    assert STOPPED not in said(app) and button(app, "Rehearse, free")
+    assert STOPPED not in said(app) and button(app, "Test run, free")
     assert list(app.session_state[PRINTS]) == [name]
 
 

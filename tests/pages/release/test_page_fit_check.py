@@ -38,7 +38,7 @@ from tests.pages.release.test_page_states import PAGE, press, said, token
 __all__ = ["token"]
 FIELD = ROOT / "tests" / "kit" / "field" / "F02_semicolon_decimal_comma.csv"
 ROWS = 300
-NONE_FITS = "`Bundesland`: none of 300 cells fits its declaration. What is released of it would be noise alone."
+NONE_FITS = "`Bundesland`: none of 300 cells fits its declaration. A release of it would be only noise."
 
 
 def wages() -> Table:
@@ -64,7 +64,7 @@ def noted(folder: Path) -> bool:
 def test_the_format_and_what_does_not_fit_stand_before_the_charge_and_tell_no_value(no_ledger: Path) -> None:
     app = before_the_charge(no_ledger)
     read = "fields between semicolons, first row of names, decimal sign “,”, dates as 2024-02-29."
-    zone = "A time with an offset counts on its day in UTC. Empty cells count as missing."
+    zone = "A time with a UTC offset counts on its day in UTC. Empty cells count as missing."
     for told in (escaped(read), escaped(zone), NOT_FITTING):
         assert told in said(app)
     assert not noted(no_ledger) and "none of" not in said(app) and "Bayern" not in said(app)
@@ -83,7 +83,7 @@ def test_settings_that_nobody_chose_stand_before_the_charge(no_ledger: Path) -> 
 
 
 def test_a_release_of_the_page_says_in_its_certificate_how_the_file_was_read(no_ledger: Path) -> None:
-    app = press(press(before_the_charge(no_ledger, column="Lohn"), "Rehearse, free"), "Charge ")
+    app = press(press(before_the_charge(no_ledger, column="Lohn"), "Test run, free"), "Charge ")
     (stored,) = Ledger(no_ledger).stored(*Ledger(no_ledger).dataset_ids())
     settings = {"type": "Format", "separator": ";", "decimal": ","}
     assert stored.body["request"]["data"]["file_format"] == settings and "Entry 1" in said(app)
@@ -96,7 +96,7 @@ def test_an_opened_plan_of_a_file_that_is_read_otherwise_is_not_released(no_ledg
     for settings in (Format(decimal="."), Format(separator=";", decimal=",")):  # the first is the usual one
         plan = Plan(table=table, n=ROWS, questions=(question,), file_format=settings)
         app.session_state["plan_shown"], app.session_state["shown_last"] = ("plan-file", plan), "plan"
-        assert "Rehearse, free" in [each.label for each in sound(app.run()).button]
+        assert "Test run, free" in [each.label for each in sound(app.run()).button]
     plan = Plan(table=table, n=ROWS, questions=(question,), file_format=Format(separator=";", decimal="."))
     app.session_state["plan_shown"] = ("plan-file", plan)
     assert OTHER_FORMAT.format(setting="decimal sign") in [each.value for each in sound(app.run()).warning]
@@ -105,7 +105,7 @@ def test_an_opened_plan_of_a_file_that_is_read_otherwise_is_not_released(no_ledg
 
 def test_the_owner_has_the_cells_counted_and_that_is_noted_first(no_ledger: Path) -> None:
     app = press(before_the_charge(no_ledger), COUNT)
-    assert noted(no_ledger), "as access to true values"
+    assert noted(no_ledger), "records this access to true values"
     assert NONE_FITS in [each.value for each in app.warning] and "not protected" in said(app)
     assert COUNT not in [each.label for each in app.button]
     (dataset_id,) = Ledger(no_ledger).dataset_ids()

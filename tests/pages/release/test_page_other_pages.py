@@ -39,7 +39,7 @@ def seen(page: str, **link: str) -> AppTest:
 
 
 def released(app: AppTest) -> AppTest:
-    for label in ("Start a ledger", "Register", "Rehearse, free", "Charge ε"):
+    for label in ("Start a ledger", "Register", "Test run, free", "Charge ε"):
         if any(each.label == label and not each.disabled for each in app.button) or label == "Charge ε":
             app = press(app, label)
     return app
@@ -82,11 +82,14 @@ def test_one_number_is_released_and_a_refusal_is_told(no_ledger: Path) -> None:
 def test_a_conversation_has_its_sentence_and_no_button(no_ledger: Path) -> None:
     app = seen("conversation/page.py", data="penguins.body_mass_g")
     app = press(press(app, "Start a ledger"), "Register")
-    assert "A conversation is not released: have the sweeping analyst ask, whose list is fixed in advance." in said(app)
+    assert (
+        "A conversation with adaptive queries cannot be released. Choose the "
+        "sweeping analyst, whose queries are fixed in advance."
+    ) in said(app)
     assert next(each for each in app.button if each.label == "Charge and release").disabled
     assert not any(each.label.startswith("Rehearse") for each in app.button)
     app = seen("conversation/page.py", data="penguins.body_mass_g", ask_analyst="sweeping")
-    assert "Entry 1, charged ε 1" in said(press(press(app, "Rehearse, free"), "Charge ε"))
+    assert "Entry 1, charged ε 1" in said(press(press(app, "Test run, free"), "Charge ε"))
     assert b"declined" in last(no_ledger).files["answers.csv"]
 
 
@@ -118,7 +121,7 @@ def test_persons_are_registered_from_the_page_and_charged_as_persons(no_ledger: 
     fixed = the(no_ledger)[0].registration(the(no_ledger)[1])
     assert (fixed.person_column, fixed.rows_a_person, fixed.public_n) == ("who", 3, 10_000)
     app.number_input(key="epsilon").set_value(0.5)
-    app = press(press(sound(app.run()), "Rehearse, free"), "Charge ε 1.5 and release")
+    app = press(press(sound(app.run()), "Test run, free"), "Charge ε 1.5 and release")
     shown = said(app).replace(str(no_ledger), "")  # a folder of temporary files may have any number
     assert "Entry 1, charged ε 1.5" in shown and not has_number(shown, 140)
     stored = last(no_ledger)
@@ -137,7 +140,7 @@ def test_persons_are_registered_from_the_page_and_charged_as_persons(no_ledger: 
         values=(("epsilon", 0.1), ("delta", 1e-8)),
     )  # fmt: skip
     app.number_input(key="epsilon").set_value(0.1)
-    app = press(press(sound(app.run()), "Rehearse, free"), "Charge ε 0.29")
+    app = press(press(sound(app.run()), "Test run, free"), "Charge ε 0.29")
     told, worse = last(no_ledger).body["guarantee"], 1e-8 * math.expm1(0.3) / math.expm1(0.1)
     [part] = Request.of(last(no_ledger).body["request"]).parts
     proved = part.mechanism.person_guarantee(part.problem, 3)

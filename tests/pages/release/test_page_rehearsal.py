@@ -35,7 +35,7 @@ def test_a_long_rehearsal_leaves_the_page_free_and_is_stopped(no_ledger: Path, m
 
     monkeypatch.setattr(jobs, "AT_ONCE", 0.01)
     monkeypatch.setattr(draw, "rehearse_in_steps", held_up)
-    app = press(registered(), "Rehearse, free")
+    app = press(registered(), "Test run, free")
     job = app.session_state[jobs.JOBS][draw.REHEARSED_REQUEST]
     assert reached.wait(60) and "Stop" in labels(app) and "On mock data" not in said(app)
     app = press(app, "Stop")
@@ -45,12 +45,12 @@ def test_a_long_rehearsal_leaves_the_page_free_and_is_stopped(no_ledger: Path, m
     assert again is not job
     app.number_input(key="epsilon").set_value(0.5)  # another request: nobody waits for the rehearsal of the first
     app = sound(app.run())
-    assert "Rehearse, free" in labels(app) and draw.REHEARSED_REQUEST not in app.session_state[jobs.JOBS]
+    assert "Test run, free" in labels(app) and draw.REHEARSED_REQUEST not in app.session_state[jobs.JOBS]
     free.set()
     for each in (job, again):
         wait([each.future], timeout=60)
         assert each.future.done()
-    app = press(app, "Rehearse, free")
+    app = press(app, "Test run, free")
     if draw.REHEARSED_REQUEST in app.session_state[jobs.JOBS]:
         wait([app.session_state[jobs.JOBS][draw.REHEARSED_REQUEST].future], timeout=60)
         sound(app.run())

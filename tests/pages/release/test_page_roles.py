@@ -69,7 +69,7 @@ def labels(app: AppTest) -> list[str]:
 
 def released() -> AppTest:
     app = press(press(came(ADA), "Start a ledger"), "Register")
-    return press(press(app, "Rehearse, free"), "Charge ε")
+    return press(press(app, "Test run, free"), "Charge ε")
 
 
 def test_a_steward_registers_releases_and_publishes_by_name(no_ledger: Path) -> None:
@@ -96,14 +96,14 @@ def test_others_see_what_is_published_and_nothing_else(no_ledger: Path, who: str
     app.selectbox(key="data").set_value("pets.species")
     app = sound(app.run())
     next(each for each in app.radio if "same people" in each.label).set_value("")
-    app = press(press(sound(app.run()), "Register"), "Rehearse, free")
+    app = press(press(sound(app.run()), "Register"), "Test run, free")
     press(press(app, "Charge ε"), "Publish, free")
     seen = came(who)
     for toggle in seen.toggle:
         toggle.set_value(True)
     seen = sound(seen.run())
     assert len(seen.get("download_button")) == 2 + analyst
-    assert ("Privacy spent" in said(seen)) != analyst, "what is spent is for those who may spend it"
+    assert ("Budget spent" in said(seen)) != analyst, "what is spent is for those who may spend it"
 
 
 def test_nobody_sees_a_button_to_log_in_whatever_token_they_bring(no_ledger: Path) -> None:
@@ -121,12 +121,12 @@ def test_what_a_role_may_not_do_is_refused_and_not_only_hidden(no_ledger: Path) 
     next(each for each in app.button if each.label == "Start a ledger").click()
     sound(app.run())
     assert not no_ledger.exists()
-    app = press(press(press(came(ADA), "Start a ledger"), "Register"), "Rehearse, free")
+    app = press(press(press(came(ADA), "Start a ledger"), "Register"), "Test run, free")
     app = clicked(in_as(app, GRACE), "Charge ε")
     ledger, dataset_id = the(no_ledger)
     assert ANOTHER in said(app), "an analyst may release, by their own button"
     assert not ledger.outcomes(dataset_id) and not ledger.account(dataset_id).begun
-    press(press(came(ADA), "Rehearse, free"), "Charge ε")
+    press(press(came(ADA), "Test run, free"), "Charge ε")
     with pytest.raises(LedgerError, match="Only the data owner may publish"):
         ledger.publish(dataset_id, 1, ANALYST)
 
@@ -160,7 +160,7 @@ def test_an_analyst_who_stopped_a_comparison_goes_on(no_ledger: Path) -> None:
     [name] = app.session_state[PRINTS]
     app.session_state[PRINTS], app.session_state[CACHED_ACCOUNT], app.session_state[HALTED] = {}, None, name
     assert STOPPED in said(sound(app.run())) and NONE_OPEN not in said(app)
-    assert "Rehearse, free" in labels(press(app, "Go on"))
+    assert "Test run, free" in labels(press(app, "Go on"))
 
 
 def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(
@@ -170,7 +170,7 @@ def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(
     ledger, dataset_id = the(no_ledger)
     # A file is never compared for an analyst: whether it is the registered one is not told.
     app = came(GRACE, file=uploaded(private=True))
-    assert NONE_OPEN in said(app) and "Rehearse, free" not in labels(app) and "Register" not in labels(app)
+    assert NONE_OPEN in said(app) and "Test run, free" not in labels(app) and "Register" not in labels(app)
     assert NONE_OPEN in said(came(GRACE, file=uploaded(private=False))), "nor where it is called public"
     with monkeypatch.context() as patch:
         patch.setattr(shared_rows, "max_rows", lambda _: 1)
@@ -178,7 +178,7 @@ def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(
         assert "Let analysts release from these rows" not in labels(steward)
         assert "files of at most 1 rows" in said(steward)
     steward = press(sound(steward.run()), "Let analysts release from these rows")
-    app = press(came(GRACE, file=made_up()), "Rehearse, free")
+    app = press(came(GRACE, file=made_up()), "Test run, free")
     assert "Charge ε 1 and release once." in said(app) and "incomes.csv" not in said(app)
     with monkeypatch.context() as patch:
         patch.setattr(releases, "BYTES_TO_READ", 2 << 30)
@@ -197,7 +197,7 @@ def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(
     app = press(press(app, "Release again, ε 1"), "Charge ε")
     assert "Spent ε 2 of 2" in said(app)
     app = press(app, "Release again, ε 1")
-    assert "Needs ε 1; ε 0 is left. Nothing was drawn." in said(app) and not check(ledger, dataset_id)
+    assert "needs ε 1, but only ε 0 is left. Nothing was released." in said(app) and not check(ledger, dataset_id)
 
 
 def test_rows_are_closed_when_who_opened_them_logs_out_or_is_no_steward(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,12 +230,12 @@ def test_rows_are_closed_when_who_opened_them_logs_out_or_is_no_steward(monkeypa
 def test_a_button_charges_for_whom_it_was_shown_to_and_while_the_rows_are_open(no_ledger: Path, then: str) -> None:
     steward = press(press(came(ADA, file=uploaded(private=True)), "Start a ledger"), "Register")
     steward = press(steward, "Let analysts release from these rows")
-    app = press(came(GRACE, file=made_up()), "Rehearse, free")
+    app = press(came(GRACE, file=made_up()), "Test run, free")
     app = clicked(in_as(app, then), "Charge ε")
     assert ANOTHER in said(app)
     ledger, dataset_id = the(no_ledger)
     app = sound(in_as(app, GRACE).run())
-    press(steward, "Stop sharing these rows with analysts")
+    press(steward, "Stop analysts from releasing from these rows")
     app = clicked(app, "Charge ε")
     assert CLOSED in said(app) and NONE_OPEN in said(app)
     assert not ledger.outcomes(dataset_id) and not ledger.account(dataset_id).begun
@@ -284,6 +284,6 @@ def test_a_file_of_more_rows_than_a_public_number_allows_is_not_opened(monkeypat
         table.row_count = rows
         shared_rows.sharing_button(registration, table)
     assert len(buttons) == 1 and captions[-1].startswith(
-        "With this public n, you can share files of at most 120,000 rows with analysts. For larger ones, the memory in "
-        "use would "
+        "With this public n you can share files of at most 120,000 rows "
+        "with analysts. For larger files, memory use would "
     )

@@ -74,7 +74,7 @@ def test_that_nobody_is_protected_stands_beside_public_rows() -> None:
 
 
 def released() -> AppTest:
-    return press(press(registered(), "Rehearse, free"), "Charge ε")
+    return press(press(registered(), "Test run, free"), "Charge ε")
 
 
 def the(folder: Path) -> tuple[Ledger, str]:
@@ -133,47 +133,47 @@ def test_a_public_demonstration_keeps_no_ledger(monkeypatch: pytest.MonkeyPatch)
 
 def test_from_no_ledger_to_a_release_and_once_more(no_ledger: Path) -> None:
     app = came()
-    assert "There is no ledger on this machine. You need one to release." in said(app)
+    assert "There is no ledger on this machine yet. Every release needs one." in said(app)
     assert str(no_ledger) in said(app) and not no_ledger.exists()
     app = press(app, "Start a ledger")
     assert "You cannot change the unit of privacy and the neighbouring relation later." in said(app)
     app = press(app, "Register")
     ledger, dataset_id = the(no_ledger)
     assert "Spent ε 0 of 2, left 2" in said(app) and "together are (2, 10⁻⁶)-private" in said(app)
-    app = press(app, "Rehearse, free")
+    app = press(app, "Test run, free")
     assert "On mock data: " in said(app) and "257 numbers" in said(app) and "Nothing was charged." in said(app)
     assert "Charge ε 1 and release once. Budget left afterwards: ε 1 and δ 0.000001. This cannot be undone." in said(
         app
     )
     assert (
-        "Until the data owner publishes it, the release is a private preview. It is charged at once; seeing it again "
-        "is free." in said(app)
-    )
+        "Until the data owner publishes it, the release is a private preview. "
+        "It is charged at once. To see it again is free."
+    ) in said(app)
     assert not ledger.outcomes(dataset_id)
     app = press(app, "Charge ε 1 and release")
     assert "Entry 1, charged ε 1. Not published." in said(app) and "Spent ε 1 of 2, left 1" in said(app)
     assert not app.get("download_button"), "what nobody published is served to nobody"
-    assert "as entry 1. Seeing it again is free." in said(came()) and len(ledger.outcomes(dataset_id)) == 1
+    assert "as entry 1. To see it again is free." in said(came()) and len(ledger.outcomes(dataset_id)) == 1
     app = press(app, "Publish, free")
     assert "Entry 1, charged ε 1. Published." in said(app) and len(app.get("download_button")) == 1
     (stored,) = ledger.stored(dataset_id)
     assert stored.published
     # Another session sees it again, free; another draw has its price, and is another entry.
     app = came()
-    assert " as entry 1. Seeing it again is free." in said(app) and "Released on " in said(app)
-    app = press(press(app, "Release again, ε 1"), "Rehearse, free")
+    assert " as entry 1. To see it again is free." in said(app) and "Released on " in said(app)
+    app = press(press(app, "Release again, ε 1"), "Test run, free")
     app = press(app, "Charge ε 1 and release")
     assert "Entry 2, charged ε 1. Not published." in said(app) and len(ledger.outcomes(dataset_id)) == 2
     assert ledger.stored(dataset_id)[0].files != ledger.stored(dataset_id)[1].files
     app = press(app, "Release again, ε 1")
-    assert "Needs ε 1; ε 0 is left. Nothing was drawn." in said(app)
+    assert "needs ε 1, but only ε 0 is left. Nothing was released." in said(app)
     assert next(each for each in app.button if each.label == "Charge and release").disabled
 
 
 def test_pressed_twice_it_is_drawn_and_charged_once(no_ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In two tabs, while the first draw is held up; and a slider is moved."""
-    app, gate, drawn = press(registered(), "Rehearse, free"), Event(), list[int]()
-    other = press(came(), "Rehearse, free")
+    app, gate, drawn = press(registered(), "Test run, free"), Event(), list[int]()
+    other = press(came(), "Test run, free")
 
     def held_up(*parts: Any, **named: Any) -> Any:
         drawn.append(1)
@@ -187,8 +187,8 @@ def test_pressed_twice_it_is_drawn_and_charged_once(no_ledger: Path, monkeypatch
         assert DRAWING in said(each)
     app.number_input(key="epsilon").set_value(0.5)
     app = sound(app.run())
-    assert "Drawing …" in said(app)
-    assert "Drawing …" in said(came())  # and a third that only looks
+    assert "Sampling …" in said(app)
+    assert "Sampling …" in said(came())  # and a third that only looks
     gate.set()
     worker._worker.submit(int).result(timeout=60)  # last in the queue: all that was asked for is drawn
     ledger, dataset_id = the(no_ledger)
@@ -205,7 +205,7 @@ def test_the_page_says_that_a_copy_was_put_back_beside_every_total(no_ledger: Pa
     ledger.path(dataset_id).unlink()
     restore(ledger, copy, ledgers.STEWARD)
     app = came()
-    assert "A copy of the ledger was put back once: what was charged after it was made is not in the total" in said(app)
+    assert "A copy of the ledger was restored once. Charges made after the copy are not in the total" in said(app)
     assert "Spent at least ε 1 of 2, left" in said(app)
     assert "All releases of these data together are (2, 10⁻⁶)-private. A copy of the ledger" in said(app)
     account = ledger.account(dataset_id)
@@ -227,17 +227,17 @@ def test_a_draw_that_raises_keeps_its_charge_and_says_so(no_ledger: Path, monkey
 def test_what_died_is_told_and_its_steward_may_say_that_the_machine_failed(
     no_ledger: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = press(registered(), "Rehearse, free")
+    app = press(registered(), "Test run, free")
     with monkeypatch.context() as patch:
         patch.setattr("dprelease.release.book", killed)
         app = press(app, "Charge ε")
     ledger, dataset_id = the(no_ledger)
-    died = "the draw did not finish, and nothing was shown. This may depend on the rows, so the charge stands."
+    died = "the release did not finish, and no result was shown. The cause may depend on the rows, so the charge stays."
     assert died in said(app) and "Spent ε 1 of 2" in said(app) and len(ledger.account(dataset_id).begun) == 1
     with ledger.turn(dataset_id):  # somebody else draws: nothing is known of that attempt yet
         app = sound(app.run())
         assert DRAW_IN_PROGRESS in said(app) and "did not finish" not in said(app)
-    app = press(sound(app.run()), "The machine failed: do not charge")
+    app = press(sound(app.run()), "Machine failure: remove the charge")
     assert "Spent ε 0 of 2" in said(app) and "The data owner declared 1 machine failure." in said(app)
     app = press(app, "Charge ε 1 and release")
     assert "Entry 2, charged ε 1. Not published." in said(app) and not check(ledger, dataset_id)
@@ -249,7 +249,7 @@ def killed(*_: Any, **__: Any) -> Any:
 
 
 def test_busy_and_unwritable_ledgers_charge_nothing(no_ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = press(registered(), "Rehearse, free")
+    app = press(registered(), "Test run, free")
     ledger, dataset_id = the(no_ledger)
     monkeypatch.setattr(worker, "release", partial(release, patience=0))
     with ledger.turn(dataset_id):
@@ -273,7 +273,7 @@ def test_a_damaged_chain_closes_the_page(no_ledger: Path) -> None:
         connection.commit()
     app = sound(app.run())
     assert "Restore a backup." in said(app) and not any(each.label.startswith("Draw") for each in app.button)
-    assert "pent **ε" not in said(app) and "Privacy spent" not in said(app) and "Spent ε" not in said(app)
+    assert "pent **ε" not in said(app) and "Budget spent" not in said(app) and "Spent ε" not in said(app)
 
 
 def test_what_is_not_releasable_has_its_sentence_and_no_button() -> None:
@@ -298,7 +298,7 @@ def test_a_plan_is_released_in_one_press(no_ledger: Path) -> None:
     app = sound(app.run())
     plan = app.session_state["plan_shown"][1]
     [button] = [each for each in app.button if each.label == "Release it"]
-    assert "a private preview until the data owner publishes it" in button.help
+    assert "Until the data owner publishes it" in button.help
     app = press(app, "Release it")
     assert app.session_state["carried"]["data"] == f"penguins.{plan.table.used[0].name}"
     app.switch_page(PAGE)  # as the button does, which a page without a browser does not follow for long
@@ -307,7 +307,7 @@ def test_a_plan_is_released_in_one_press(no_ledger: Path) -> None:
         next(each for each in app.radio if each.label == "What").value == f"The plan: {len(plan.questions)} questions"
     )
     price = f"ε {plan.cost.epsilon:g}"
-    app = press(press(app, "Rehearse, free"), f"Charge {price} and release")
+    app = press(press(app, "Test run, free"), f"Charge {price} and release")
     assert f"Entry 1, charged {price}. Not published." in said(app)
     ledger, dataset_id = the(no_ledger)
     (stored,) = ledger.stored(dataset_id)
@@ -330,14 +330,14 @@ def test_other_data_of_the_same_people_share_a_budget(no_ledger: Path) -> None:
 def test_the_line_on_top_tells_what_the_ledger_says_and_only_to_its_steward(no_ledger: Path) -> None:
     app = registered()
     app.number_input(key="epsilon").set_value(0.5)
-    app = press(press(sound(app.run()), "Rehearse, free"), "Charge ε 0.5 and release")
+    app = press(press(sound(app.run()), "Test run, free"), "Charge ε 0.5 and release")
     for page in ("play/page.py", "plan/page.py"):
         app.switch_page(page)
         app = sound(app.run())
         shown = "Spent **ε 0.5 of 2**." in said(app)
         assert shown == (page == "play/page.py"), "the plan is about another table"
     app = sound(opened("play/page.py", data="penguins.body_mass_g"))
-    assert "of 2**" not in said(app) and "Privacy spent: **ε = 0**." in said(app)
+    assert "of 2**" not in said(app) and "Budget spent: **ε = 0**." in said(app)
 
 
 def test_a_private_file_names_its_n_and_leaves_nothing_of_its_rows(no_ledger: Path) -> None:
@@ -351,7 +351,7 @@ def test_a_private_file_names_its_n_and_leaves_nothing_of_its_rows(no_ledger: Pa
     assert COUNT_IS_PRIVATE in said(app) and next(each for each in app.button if each.label == "Register").disabled
     next(each for each in app.radio if each.label == "Neighbours").set_value("add_remove_one")
     app = press(sound(app.run()), "Register")
-    app = press(press(app, "Rehearse, free"), "Charge ε")
+    app = press(press(app, "Test run, free"), "Charge ε")
     shown = said(app).replace(str(no_ledger), "")  # a folder of temporary files may have any number
     assert "Entry 1, charged ε 1. Not published." in shown and not has_number(shown, 500)
     keys = [each.key for kind in (app.button, app.number_input, app.radio, app.text_input) for each in kind]
@@ -364,7 +364,7 @@ def test_a_private_file_names_its_n_and_leaves_nothing_of_its_rows(no_ledger: Pa
     app = sound(app.run())
     app.switch_page(PAGE)
     app = press(sound(app.run()), "Release again, ε 1")
-    app = press(app, "Rehearse, free") if any(each.label == "Rehearse, free" for each in app.button) else app
+    app = press(app, "Test run, free") if any(each.label == "Test run, free" for each in app.button) else app
     app = press(app, "Charge ε")
     assert the(no_ledger)[0].stored(the(no_ledger)[1])[-1].body["guarantee"]["steward_saw_true_values"]
 
@@ -386,4 +386,4 @@ def test_a_budget_in_rho_is_shown_as_what_it_is(monkeypatch: pytest.MonkeyPatch,
 def test_a_ledger_of_an_older_program_is_named(no_ledger: Path) -> None:
     ledger, dataset_id = ledgers.registered(no_ledger)
     of_an_older_schema(ledger.path(dataset_id))
-    assert "which only an older program reads" in (told := said(came())), told
+    assert "Only an older program reads" in (told := said(came())), told

@@ -116,7 +116,7 @@ def test_no_certificate_tells_a_stranger_whether_a_file_is_that_of_the_registere
     assert neighbour != CSV and len(neighbour) == len(CSV)
     bodies = []
     for contents in (CSV, neighbour):
-        press(standing_in(stranger(who), contents), "Forget this file")
+        press(standing_in(stranger(who), contents), "Remove this file")
         bodies.append(next_body(ledger))
         assert not (no_ledger / true_value_access.FOLDER).exists(), "nor does a note brand the steward"
     for one in ("guarantee", "data", "tuning", "version", "by", "at"):
@@ -136,7 +136,7 @@ def test_a_stranger_who_asks_for_the_steward_s_switch_is_not_matched_either(no_l
 
 def test_who_is_admitted_later_has_looked_before(no_ledger: Path) -> None:
     ledger = registered(no_ledger)
-    app = press(looking(stranger("untokened")), "Forget this file")
+    app = press(looking(stranger("untokened")), "Remove this file")
     assert not certified(ledger)
     app.session_state[ADMITTED] = True
     sound(app.run())
@@ -149,7 +149,7 @@ def test_a_look_before_there_is_a_ledger_is_carried_by_what_is_registered_in_its
 ) -> None:
     """Look, forget, start a ledger, bring the file again and register it: as on a first day."""
     app = looking() if private else standing_in(admitted(), CSV)
-    press(app, "Forget this file")
+    press(app, "Remove this file")
     Ledger.open(no_ledger)
     app.radio(key="whose").set_value("private").run()
     app = give(app, CSV)
@@ -184,7 +184,7 @@ def test_a_look_is_known_though_the_file_is_forgotten_at_once(no_ledger: Path) -
     assert not certified(ledger), "nobody looked yet"
     app = looking()
     assert drawn(app)["file-summary_chart"]
-    press(app, "Forget this file")
+    press(app, "Remove this file")
     assert certified(ledger)
 
 
@@ -207,14 +207,14 @@ def test_a_large_table_s_look_is_known(no_ledger: Path, monkeypatch: pytest.Monk
 
 def test_rows_that_are_registered_after_the_look_carry_it(no_ledger: Path) -> None:
     Ledger.open(no_ledger)
-    press(looking(), "Forget this file")
+    press(looking(), "Remove this file")
     assert certified(registered(no_ledger))
 
 
 def test_the_same_rows_called_a_public_stand_in_are_looked_at_too(no_ledger: Path) -> None:
     ledger = registered(no_ledger)
     shuffled = "income\n" + "".join(reversed(CSV.splitlines(keepends=True)[1:]))
-    press(standing_in(admitted(), shuffled), "Forget this file")
+    press(standing_in(admitted(), shuffled), "Remove this file")
     assert certified(ledger)
 
 
@@ -228,7 +228,7 @@ def test_where_the_ledger_cannot_be_told_nothing_is_shown(no_ledger: Path, monke
     app = looking()
     assert not drawn(app) and any(each.value == shown.CANNOT for each in app.warning)
     monkeypatch.setattr(shown, "note_access", note_access)
-    assert drawn(sound(app.run())) and not app.warning, "it is told with the next step"
+    assert drawn(sound(app.run())) and not app.warning, "told with the next step"
     assert certified(ledger)
 
 

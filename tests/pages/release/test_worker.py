@@ -137,14 +137,14 @@ def test_what_goes_wrong_before_anything_is_charged_is_not_said_to_be_charged(
 
 
 def test_pages_do_not_wait_for_whoever_draws(no_ledger: Path) -> None:
-    app = press(press(registered(), "Rehearse, free"), "Charge ε")
+    app = press(press(registered(), "Test run, free"), "Charge ε")
     ledger, dataset_id = the(no_ledger)
     with ledger.turn(dataset_id), ledger.drawing(dataset_id):
         start = time.monotonic()
         next(each for each in app.button if each.label == "Publish, free").click()
         sound(app.run())
         assert time.monotonic() - start < WAITS
-        assert [each.value for each in app.error] == ["Another release is being drawn. Nothing was charged."]
+        assert [each.value for each in app.error] == ["Another release is running. Nothing was charged."]
     assert "Published." in said(press(app, "Publish, free"))
 
 
@@ -191,7 +191,7 @@ def noting(then: Any, told: list[tuple[str, str]]) -> Any:
 
 
 def test_a_press_of_somebody_who_is_not_admitted_draws_nothing(no_ledger: Path) -> None:
-    app = press(registered(), "Rehearse, free")
+    app = press(registered(), "Test run, free")
     app.session_state[ADMITTED], app.user = False, {}
     next(each for each in app.button if each.label.startswith("Charge ε")).click()
     app = sound(app.run())
@@ -215,7 +215,7 @@ def test_where_the_ledger_is_lost_while_another_draws_there_is_a_sentence() -> N
 
 def test_what_ended_while_the_page_was_made_did_not_die(no_ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The draw of another process, between the look at the account and the words about it."""
-    app = press(registered(), "Rehearse, free")
+    app = press(registered(), "Test run, free")
     ledger, dataset_id = the(no_ledger)
     ledger.begin(dataset_id, {"format": "of another process"}, Price(epsilon_or_rho=10**9), STEWARD)
     looks = list[int]()
@@ -229,4 +229,4 @@ def test_what_ended_while_the_page_was_made_did_not_die(no_ledger: Path, monkeyp
     monkeypatch.setattr("pages.release.view.busy", ends_now)
     app = sound(app.run())
     assert looks and "did not finish" not in said(app)
-    assert not any(each.label.startswith("The machine failed") for each in app.button)
+    assert not any(each.label.startswith("Machine failure: remove the charge") for each in app.button)

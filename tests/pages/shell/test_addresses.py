@@ -64,7 +64,7 @@ def test_an_old_link_to_random_privacy_opens_its_settings(old: str) -> None:
     assert app.selectbox(key="sparse").value == "figure-2" and app.select_slider(key="grid-rows").value == "3000"
     assert app.slider(key="planned").value == 3 and app.number_input(key="sparse_histogram-gamma").value == 0.2
     assert app.number_input(key="epsilon").value == 0.5 and not app.warning
-    assert "400 cells, 3,000 rows" in texts(app)
+    assert "400 cells and 3,000 rows" in texts(app)
 
 
 @pytest.mark.parametrize(("old", "lesson"), LESSONS.items())

@@ -150,7 +150,7 @@ def test_the_map_draws_no_solid_promise_of_what_does_not_apply(cases: list[Case]
         picture = worst_map(worst=SHOWN, n=400, guarantee=case.guarantee, promised=case.bound, lower=None)
         sure = case.bound.applies and case.bound.kind is BoundKind.GUARANTEE and not case.bound.vacuous
         for rule in picture.find(Rule, role="theory"):
-            assert (rule.name == "promised") is sure and (rule.dash == "solid") is sure, case.name
+            assert (rule.name == "guaranteed") is sure and (rule.dash == "solid") is sure, case.name
         if not sure:
             assert f"the promise, {percent_up(case.bound.value)}" not in picture.sentence
 
@@ -258,7 +258,7 @@ def test_a_plan_marks_what_it_promises_only_if_n_is_right(neighbours: Neighbours
     picture = planned_errors(plan, predictions, titles=["counts", "projected"])
     ticks = {mark.name: list(np.asarray(mark.y)) for mark in picture.find(Dots, role="theory")}
     assert ticks == ({"guaranteed": [0.0], TICK: [1.0]} if named else {"guaranteed": [0.0, 1.0]})
-    only = " Guaranteed only if n is the number of rows, which is not checked: 2. projected."
+    only = " Guaranteed only if n is the true number of rows, which is not checked: 2. projected."
     assert (only in picture.sentence) is named
     entry = dpcore.entry("projected_histogram")
     cell = compare._cell(plan, questions[1], entry, EPSILON_GRID[-1], by_rows=False, seed=1, twins={})

@@ -103,8 +103,8 @@ def test_names_of_files_are_no_markup() -> None:
 @pytest.mark.parametrize(
     ("promised", "said"),
     [
-        (np.inf, "At ε = 0.5, Noisy counts promises no number that holds on all data"),
-        (1.0, "At ε = 0.5, what Noisy counts promises, 100%, says nothing"),
+        (np.inf, "At ε = 0.5, Noisy counts guarantees no error on all data"),
+        (1.0, "At ε = 0.5, the guaranteed error of Noisy counts, 100%, is no guarantee (100% or more)"),
         (0.2, "At ε = 0.5, whatever the data are, 95% of releases of Noisy counts keep their "),
     ],
 )

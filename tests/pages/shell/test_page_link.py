@@ -45,7 +45,7 @@ def link(app: AppTest, name: str) -> str | None:
 def test_a_bad_value_in_a_closed_popover_gets_one_sentence_in_sight(page: str) -> None:
     app = at(page, seed="abc")
     [told] = warnings(app)
-    assert "“seed”" in told and "abc" not in told and told.endswith("showing 1 instead.")
+    assert "“seed”" in told and "abc" not in told and told.endswith("accept. Using 1 instead.")
     assert app.session_state["seed"] == 1 and link(app, "seed") is None
     hidden = [each for popover in app.get("popover") for each in elements(popover)]
     assert app.get("popover") and not any(each.type == "alert" for each in hidden)
@@ -96,7 +96,7 @@ def test_a_good_link_is_not_complained_of(page: str, asked: dict[str, str]) -> N
     [
         ("robust", "data", "Data"),
         ("robust", "robust", "Question"),
-        ("robust", "salaries", "Salaries used"),
+        ("robust", "salaries", "Number of salaries"),
         ("robust", "delta", "Slack δ"),
         ("halfspaces", "vector-rows", "Rows n"),
     ],
@@ -110,7 +110,7 @@ def test_a_bad_choice_is_said_with_the_label_on_the_screen(page: str, name: str,
 
 def test_what_a_page_says_of_the_link_itself_is_said_once() -> None:
     told = warnings(at("play", data="my-file", epsilons="2", mechanism="magic"))
-    assert len(told) == 2 and "with an uploaded file, which no link can share" in told[0]
+    assert len(told) == 2 and "refers to an uploaded file, and links cannot share" in told[0]
     assert "“mechanism” is not one of the choices of “" in told[1]
     # A control that the first page, which a test passes through, does not have.
     [told_of_grid] = warnings(opened("data/page.py", way="Generated", shape="clouds", sides="99"))

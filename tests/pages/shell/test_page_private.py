@@ -86,7 +86,7 @@ def test_a_full_page_with_nothing_of_the_file(page: str) -> None:
     assert drawn(app)["promises_chart"]["title"] and len(app.metric) >= 3
     assert not any(chart["download"] for chart in drawn(app).values())
     text = everything(app)
-    assert "theory: nothing of your data" in text and "simulated" not in text
+    assert "theory: no values of your data" in text and "simulated" not in text
     assert not said(ROWS, app) and not said(SECRET, app)
     memory = repr(app.session_state.get("memory", ()))
     assert "dataset|" not in memory and "upload:" not in memory, "the file was not even read"
@@ -117,10 +117,10 @@ def test_the_twin_is_one_press_away_and_so_is_the_way_back(page: str) -> None:
     sound(app.button(key="twin_on").click().run())
     charts = drawn(app)
     assert not app.error and set(charts) != before and "promises_chart" not in charts
-    assert chip(app) == "Made-up twin of people.csv · n = 10,000"
+    assert chip(app) == "Mock data of people.csv · n = 10,000"
     assert any(MOCK_DATA in each.value and "ε = 0" in each.value for each in app.markdown)
     text = everything(app)
-    assert "true: simulated" in text and "true: private" not in text and "not protected" not in text
+    assert "**true: simulated**" in text and "true: private" not in text and "not protected" not in text
     assert not said(SECRET, app) and "upload:" not in repr(app.session_state["memory"])
     if page != "play/page.py":  # which keeps its recipe, and Release looks for the file's own rows
         assert isinstance(app.session_state["shown_elsewhere"].source.origin, Uploaded), "what may be released"
@@ -143,7 +143,7 @@ def test_where_a_person_is_protected_the_guarantee_is_theirs_and_n_is_never_told
     assert not said(ROWS, app) and f"n = {kept}" not in text and not said(SECRET, app)
     app.session_state["why_open"] = True
     sound(app.button(key="twin_on").click().run())
-    assert chip(app).endswith("n = 10,000") and "true: simulated" in everything(app)
+    assert chip(app).endswith("n = 10,000") and "**true: simulated**" in everything(app)
     assert f"Privacy: {person}, for each single release." in everything(app)
     assert not said(ROWS, app) and not said(SECRET, app)
 
@@ -162,7 +162,7 @@ def test_the_twin_goes_from_page_to_page_and_ends_with_its_file() -> None:
     assert chip(sound(app)).startswith("Made-up twin")
     app.query_params["way"] = "My own file"
     sound(app.switch_page("data/page.py").run())
-    next(each for each in app.button if each.label == "Forget this file").click().run()
+    next(each for each in app.button if each.label == "Remove this file").click().run()
     people.cache_clear()
     sound(app)
     assert "twin" not in app.session_state
@@ -244,7 +244,7 @@ def test_a_target_says_which_epsilon_promises_it() -> None:
     app.selectbox(key="mechanism").set_value(key).run()
     sound(app.number_input(key="epsilon").set_value(float(epsilon)).run())
     assert 1.9 < float(app.metric[0].value.rstrip("%")) <= 2
-    wall = re.search(r"Below ε = ([0-9.]+) it is impossible", said)
+    wall = re.search("Below ε = ([0-9.]+) this error is impossible", said)
     assert wall and float(wall[1]) < float(epsilon)
 
 

@@ -123,7 +123,7 @@ def test_forgetting_outlives_a_link_that_names_the_file(tmp_path: Path, monkeypa
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     app = declared_pay(give(opened(way=OWN, **dict.fromkeys(PRIVATE_KEYS, "x")), "pay\n41\n"))
     table = weakref.ref(app.session_state["file"].table)
-    press(app, "Forget this file")
+    press(app, "Remove this file")
     for page in ("play/page.py", "data/page.py"):
         sound(switch_page(app, page).run())
     assert not app.session_state.get("file") and upload_of(app) is None
@@ -139,7 +139,7 @@ def test_a_conversation_about_a_stand_in_ends_when_its_file_is_forgotten() -> No
     talk = weakref.ref(app.session_state["talk"])
     table = weakref.ref(app.session_state["file"].table)
     sound(app.switch_page("data/page.py").run())
-    press(app, "Forget this file")
+    press(app, "Remove this file")
     gc.collect()
     assert talk() is None and table() is None
 
@@ -151,7 +151,7 @@ def test_records_leave_the_disk_though_somebody_still_holds_the_table(
     app = with_file()
     held = app.session_state["file"]
     assert list(tmp_path.iterdir())
-    press(app, "Forget this file")
+    press(app, "Remove this file")
     assert held.table.row_count == 1001 and not list(tmp_path.iterdir())
 
 
@@ -218,7 +218,7 @@ def test_groups_are_named_no_earlier_than_figures_are_shown() -> None:
     press(app, "Use this column")
     chosen(app, data="my-file", robust="subsample_larger")
     sound(app.switch_page("one_number/page.py").run())
-    assert not told(app) and any("Nothing of your rows is shown" in each.value for each in app.markdown)
+    assert not told(app) and any("**No values of your rows are shown" in each.value for each in app.markdown)
     assert told(steward(app, on=True)) == set(TRADES[:2])
 
 

@@ -44,7 +44,7 @@ def lines(bound: Bound = BOUND, **more: Any) -> list[str]:
 
 
 def test_a_promise_is_said_with_its_chance_its_share_and_its_rows() -> None:
-    said = "With confidence 95%, no query errs by more than **20 rows (2% of n)**."
+    said = "With confidence 95%, no query has an error above **20 rows (2% of n)**."
     assert describe_error(BOUND, n=1000, bold=True) == said
     app = card()
     privacy = "Privacy: ε = 1 (replace one row), for each single release."
@@ -73,24 +73,24 @@ def test_too_few_rows_are_too_few() -> None:
 
 def test_what_says_nothing_is_no_promise() -> None:
     unmet = replace(BOUND, assumptions=CONDITIONS)
-    assert describe_error(unmet, n=1000) == "No guarantee: not everything that the theorem assumes is met."
+    assert describe_error(unmet, n=1000) == "No guarantee: the theorem's assumptions are not all met."
     assert describe_error(unmet, n=499).endswith("is met. It needs n = 500 or more.")
     above = describe_error(replace(BOUND, value=1.5), n=499)
     assert above == "No guarantee: the bound is 100% of n or more. It needs n = 500 or more."
     order = describe_error(replace(BOUND, value=math.inf, kind=BoundKind.ORDER_ONLY), n=1000)
-    assert order == "No guarantee: no error is proved here, at most an order of magnitude."
+    assert order == "No guarantee: no error is proved here, only an order of magnitude."
 
 
 def test_what_is_no_guarantee_is_a_warning() -> None:
     [warning] = card(guarantee=replace(GUARANTEE, releasable=False, why_not="It is approximate.")).warning
-    assert warning.value == "Privacy: none to rely on. It is approximate."
+    assert warning.value == "Privacy: no guarantee. It is approximate."
 
 
 def test_previews_are_held_against_the_promise() -> None:
     told = observed(10, 100, BOUND, private=True, on=" on all 300 queries")
     assert told.startswith(
-        "Observed: 10 of 100 previews erred by more than 2% on all 300 queries; the chance is between"
+        "Observed: 10 of 100 previews had an error above 2% on all 300 queries. The probability of that is between"
     )
-    assert "between 0.049 and 0.177 (exact 95% interval), the theorem allows 0.05." in told
+    assert "between 0.049 and 0.177 (exact 95% interval); the theorem allows 0.05." in told
     assert told.endswith(":blue-badge[simulated] :orange-badge[not protected]")
     assert observed(10, 100, BOUND, private=False).endswith(":blue-badge[simulated]")

@@ -48,7 +48,7 @@ def test_the_page_tells_the_core_s_errors_beside_the_promise_and_the_rows_it_nee
     truth = (inside[0] & inside[1] & (dataset.records[:, 1] >= low) & (dataset.records[:, 1] < high)).mean()
     assert ages.ordered >= 8 and f"True **{percent(float(truth))}**" in texts(app)
     sound(app.select_slider(key="box-0-9").set_value((3, 3)).run())
-    assert "A box ends after it begins." in texts(app)
+    assert "a box must be above its beginning." in texts(app)
     printed = printed_by_code(app, key="boxes_code_open").strip().split("\n")
     assert len(printed) == 6 and printed[-1].startswith("ε = 3 ")
     assert all(re.search(r"age .* to .*: -?\d", line) for line in printed[:5])
@@ -58,13 +58,13 @@ def test_where_rows_come_and_go_no_number_of_them_is_enough() -> None:
     app = opened(view="Boxes", boxes_of="census", epsilon="3")
     text = texts(sound(app.radio(key="neighbours").set_value(str(Neighbours.ADD_REMOVE_ONE)).run()))
     assert "rows, as nothing checks their number. Privacy:" in text
-    assert "a promise below 100%" not in text and "Observed:" not in text
+    assert "a guaranteed error below 100%" not in text and "Observed:" not in text
 
 
 def test_fewer_than_two_columns_are_too_few_and_two_are_promised_more() -> None:
     app = sound(opened(view="Boxes", boxes_of="census"))
     sound(app.multiselect(key="boxes-columns-census").set_value(["age", "income"]).run())
-    assert set(drawn(app)) == CHARTS and "The worst of 1,296 boxes" in app.header[0].value
+    assert set(drawn(app)) == CHARTS and "the worst of 1,296 boxes" in app.header[0].value
     sound(app.multiselect(key="boxes-columns-census").set_value(["age"]).run())
     assert not drawn(app) and "Pick two columns or three." in texts(app)
 

@@ -86,15 +86,15 @@ def test_dots_are_worst_errors_of_whole_releases(
 
 def test_sampled_queries_are_told_and_the_promise_is_about_all() -> None:
     text = texts(sound(opened(cube_rows="1000", cube_attributes="24", width="6")))
-    assert "worst error over 10,000 of the 134,596 queries, drawn at random" in text
-    assert "The promise is about all queries" in text and "sampled queries,<br>share of n" in text
+    assert "worst error over 10,000 of the 134,596 queries, sampled at random" in text
+    assert "The guaranteed error is about all queries" in text and "sampled queries,<br>share of n" in text
 
 
 def test_a_release_that_cannot_be_held_is_not_drawn() -> None:
     app = sound(opened(cube_rows="1000", cube_attributes="40", width="8", **{"marginals-polynomial-method": "direct"}))
     assert set(drawn(app)) == CHARTS - {"marginals_worst_chart"}
-    assert any("it would hold 76,904,685 counts" in each.value for each in app.info)
-    assert "Observed:" not in texts(app) and "What is promised" in [each.value for each in app.header]
+    assert any("it would have 76,904,685 counts" in each.value for each in app.info)
+    assert "Observed:" not in texts(app) and "What is guaranteed" in [each.value for each in app.header]
 
 
 def test_where_the_rows_are_only_said_the_promise_is_conditional() -> None:
@@ -128,4 +128,4 @@ def test_dots_of_tables_are_their_worst_cells_as_measured(method: str, neighbour
             measured = measured_tables[trial][one, other]
             errors[trial] = max(errors[trial], np.abs(measured - true).max())
     assert_told(app, errors / dataset.n, mechanism, problem)
-    assert "before anything is done to them" in texts(app)
+    assert "before post-processing" in texts(app)

@@ -131,8 +131,8 @@ def test_the_order_of_dates_is_asked_where_nothing_tells_it() -> None:
     ("rows", "told"),
     [
         (b"01/02/2021\n" * 19_999 + b"31/01/2021\n", "guessed to have the day first"),
-        (b"01/02/2021\n" * 20_000 + b"31/01/2021\n", "the first 20,000 rows do not tell it"),
-        (b"01/31/2021\n31/01/2021\n", "the first 20,000 rows do not tell it"),
+        (b"01/02/2021\n" * 20_000 + b"31/01/2021\n", "The first 20,000 rows do not determine it"),
+        (b"01/31/2021\n31/01/2021\n", "The first 20,000 rows do not determine it"),
     ],
     ids=["in the last of these rows", "after them", "both"],
 )
@@ -280,7 +280,7 @@ BODY = "age,pay,job\n" + "".join(f"{place % 50},{place * 10},cook\n" for place i
 def test_a_private_file_under_a_title_is_refused_with_the_setting_that_reads_it(above: str) -> None:
     with pytest.raises(DataError, match=r"Lines to skip \(--format skip=1 for one line\)\.$") as refused:
         read_table((above + BODY).encode(), name="x.csv", header=True, ask=True)
-    assert "or more where" in str(refused.value)
+    assert "or more if" in str(refused.value)
     skip = above.count("\n")
     table = read_table((above + BODY).encode(), name="x.csv", header=True, ask=True, settings=Format(skip=skip))
     assert table.columns == ("age", "pay", "job") and not table.notes[1:]
@@ -306,7 +306,7 @@ def test_one_column_is_one_column_whatever_signs_some_of_its_cells_have() -> Non
     cells = ["a", "b;c", "d", "e|f", "g", "h;i;j"] * 5
     assert read_table("\n".join(["note", *cells]).encode(), name="x.csv", header=True, ask=True).row_count == 30
     paired = "\n".join(["pairs", *["a;b"] * 30]).encode()
-    with pytest.raises(DataError, match="if there is one column, set Separator: a comma"):
+    with pytest.raises(DataError, match="If there is only one column, set Separator to a comma"):
         read_table(paired, name="x.csv", header=True, ask=True)
     table = read_table(paired, name="x.csv", header=True, ask=True, settings=Format(separator=","))
     assert table.columns == ("pairs",) and table.row_count == 30

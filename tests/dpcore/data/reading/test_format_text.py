@@ -10,7 +10,7 @@ from dpcore.data.reading.tables import read_table
 
 SWISS = Format(separator="\t", decimal=",", date_order=DAY_FIRST, encoding="cp1252")
 CELLS = "decimal sign “,”, dates as 2024-02-29 or with the day first"
-REST = "A time with an offset counts on its day in UTC. Empty cells count as missing."
+REST = "A time with a UTC offset counts on its day in UTC. Empty cells count as missing."
 
 
 @pytest.mark.parametrize(

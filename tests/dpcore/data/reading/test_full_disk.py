@@ -55,8 +55,8 @@ def test_no_room_for_a_file_is_said(room: int, said: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("number", "said"),
     [
-        (errno.ENOSPC, "has no room left"),
-        (errno.EDQUOT, "has no room left"),
+        (errno.ENOSPC, "is full"),
+        (errno.EDQUOT, "is full"),
         (errno.EROFS, "cannot be written"),
         (errno.EACCES, "cannot be written"),
     ],

@@ -74,11 +74,11 @@ def assert_safe(error: BaseException | None) -> None:
 @pytest.mark.parametrize(
     ("what", "sentence"),
     [
-        ("a file of commas", "row 1 has more than 1,048,577 columns, and at most 1,000 are read."),
+        ("the file of commas", "row 1 has more than 1,048,577 columns, and at most 1,000 are read."),
         ("10,000 columns", "row 1 has 10,000 columns, and at most 1,000 are read."),
         ("an empty file", "it is empty."),
         ("a renamed zip", "the name says .csv, but it holds a zip archive or a workbook."),
-        ("Latin-1", "line 2 holds bytes that are not UTF-8 text: save it as CSV UTF-8."),
+        ("Latin-1", "line 2 contains bytes that are not UTF-8 text: save it as CSV UTF-8."),
         ("a row too long", "row 3 has 3 fields or more where 2 were expected."),
         ("a row too short", "row 3 has 1 field where 2 were expected."),
         ("a gzip bomb", f"it has more than {LIMITS.rows:,} rows, and a session has memory for no more."),
@@ -86,9 +86,9 @@ def assert_safe(error: BaseException | None) -> None:
             "100,000,000 rows run-length encoded",
             f"it has more than the {LIMITS.rows:,} rows that a session has memory for.",
         ),
-        ("encrypted Parquet", "the name says .parquet, but it holds encrypted Parquet data."),
-        ("Parquet with a ruined middle", "its contents are damaged or not what its Parquet footer promises."),
-        ("Parquet with a lying footer", "its footer promises a number of rows that it does not hold."),
+        ("encrypted Parquet", "the name says .parquet, but the content is encrypted Parquet data."),
+        ("Parquet with a ruined middle", "its contents are damaged or do not match its Parquet footer."),
+        ("Parquet with a lying footer", "its footer states another number of rows than the file has."),
         (
             "Parquet promising the moon",
             "its rows times its 2 columns are more than the 100,000,000 cells that are read.",
@@ -276,7 +276,7 @@ def test_missing_and_unknown_share_the_last_code() -> None:
 @pytest.mark.parametrize(
     ("limits", "sentence"),
     [
-        (Limits(file_bytes=10), "it holds 200,004 bytes, and at most 10 are read."),
+        (Limits(file_bytes=10), "it has 200,004 bytes, and at most 10 are read."),
         (Limits(unpacked_bytes=1_000), "it unpacks to more than 1,000 bytes, and no more are read."),
         (Limits(cells=1_000), "it has more than 1,000 cells (rows times columns), and no more are read."),
         (Limits(columns=1), "row 1 has 2 columns, and at most 1 are read."),

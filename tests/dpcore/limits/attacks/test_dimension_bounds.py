@@ -141,7 +141,7 @@ WRONG: list[tuple[str | bytes, str]] = [
     (b"\xff\xfe7731", "not a text file"),
     ("1\n" * (MAX_QUESTIONS + 1), f"room for {MAX_QUESTIONS} questions"),
     (",".join("1" * (MAX_POINTS + 1)), f"on {MAX_POINTS} points"),
-    ("1" * 300_000, "200 thousand letters"),
+    ("1" * 300_000, "200 thousand characters"),
 ]
 
 

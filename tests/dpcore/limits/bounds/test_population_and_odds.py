@@ -146,7 +146,7 @@ def test_odds_in_words() -> None:
     assert "10%" in posterior.sentence and "23.2%" in posterior.sentence
     slack = odds.posterior_odds(prior=0.1, epsilon=1.0, delta=1e-6)
     assert (slack.low, slack.high) == (0.0, 1.0) and "1e-06" in slack.sentence
-    assert slack.sentence.startswith("Except with chance about 1e-06, in which everything may come out: ")
+    assert slack.sentence.startswith("Except with probability about 1e-06, in which anything may be released: ")
     even = odds.posterior_odds(prior=0.5, epsilon=1.0)
     assert even.guess_after == pytest.approx(1 - confusion(epsilon=1.0, steps=1))
     with pytest.raises(ParameterError, match="prior"):

@@ -71,7 +71,7 @@ def test_it_is_told_in_rows_and_of_medians() -> None:
     problem = asked(bits=10, n=3000)
     bound = rank_bound(problem, Guarantee(epsilon=0.1, neighbours=problem.neighbours), beta=0.05)
     assert bound is not None
-    assert "names a median on 1,024 cells" in bound.statement
+    assert "answers with a median on 1,024 cells" in bound.statement
     assert f"fewer than {bound.value * 3000:g} of 3,000 rows" in bound.statement
     slack = rank_bound(problem, Guarantee(epsilon=0.1, delta=1e-3, neighbours=problem.neighbours), beta=0.05)
     assert slack is not None and slack.value < bound.value and "δ = 0.001" in slack.statement

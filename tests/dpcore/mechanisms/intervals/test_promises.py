@@ -317,7 +317,7 @@ def test_twice_the_noise_breaks_the_anchored_promise(seed: int) -> None:
 @pytest.mark.parametrize("alpha", [0.02, 0.1, 0.5])
 def test_without_tie_breaking_bits_nothing_is_promised(alpha: float, rows: int) -> None:
     """All rows may be in one cell; with the bits that its help asks for, many rows are promised α."""
-    assert PrintedIntervals.parameters()["tie_bits"].help.endswith(" With 0, no error is guaranteed.")
+    assert PrintedIntervals.parameters()["tie_bits"].help.endswith(" With 0 bits no error is guaranteed.")
     setting = problem_on(Number(bits=10), n=rows)
     assert not PrintedIntervals(alpha=alpha, epsilon=10.0, tie_bits=0).accuracy(setting, BETA).guaranteed
     parted = PrintedIntervals(alpha=alpha, epsilon=10.0, tie_bits=recommended_tie_bits(alpha))

@@ -313,7 +313,7 @@ def test_the_choice_is_the_least_predicted_error() -> None:
         assert plan.predicted <= min(other.predicted for other in others) + 1e-9
     forced = PolynomialMarginals(epsilon=1.0, method="minimax", degree=3, basis="ones").plan(large)
     assert forced.words == (
-        "a polynomial of degree 3, read off noisy counts of the rows that have all of 1, 2 and 3 attributes"
+        "a polynomial of degree 3, computed from noisy counts of rows that have all of 1, 2 and 3 attributes"
     )
     assert forced.deviation > plan.deviation
     assert plan.gamma == pytest.approx(0.3, abs=1e-6)

@@ -353,7 +353,7 @@ def test_no_number_of_updates_is_promised_whose_own_noise_breaks_it(kind: type[I
 def test_a_list_too_coarse_is_said_to_be() -> None:
     domain = Number(bits=6)
     note = MedianMechanism().accuracy(Problem(domain=domain, queries=Intervals(domain=domain), n=9_000), 0.1).note
-    assert "Databases of 3 points are all that can be listed here, and alpha = 0.1 needs 40" in note
+    assert "databases of 3 points can be listed here, but α = 0.1 needs 40" in note
     assert "listed" not in MedianMechanism().accuracy(on_a_line(n=9_000, bits=6), 0.1).note
     for beta in (0.0, 1e-14, 2.5):
         with pytest.raises(ParameterError, match="failure probability"):

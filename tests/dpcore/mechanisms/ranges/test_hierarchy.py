@@ -76,5 +76,5 @@ def test_a_node_has_sixteen_branches_or_more_on_many_cells(cells: int, branches:
     domain = Number(bins=cells)
     problem = Problem(domain=domain, queries=Thresholds(domain=domain), n=100, neighbours=Neighbours.REPLACE_ONE)
     assert Hierarchy(branches=branches).used(problem) == used
-    sentence = "0 and 1: as many as the authors' formula has best for ranges. At least 16 on more than 4,096 cells."
+    sentence = "0 and 1: the number from the authors' formula for ranges. At least 16 on more than 4,096 cells."
     assert sentence in Hierarchy.parameters()["branches"].help

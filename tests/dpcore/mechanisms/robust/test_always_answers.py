@@ -96,7 +96,7 @@ def test_the_clipped_mean_keeps_its_promise_and_centres_on_the_mean(seed: int) -
 def test_at_least_the_share_of_rows_lies_at_or_below_the_quantile(quantile: float, seed: int) -> None:
     """Of rows that have a number, and at or below no cell before it."""
     helps = [each.parameters()["quantile"].help for each in (ExponentialMedian, StableMedian)]
-    assert helps[0].startswith("0.5 is the median: at least half of the rows lie at or below it, and")
+    assert helps[0].startswith("0.5 is the median: at least half of the rows lie at or below it")
     assert helps[1] == "0.5 is the median: at least half of the rows that have a number lie at or below it."
     rng = np.random.Generator(np.random.SFC64(seed))
     for rows in range(1, 40):

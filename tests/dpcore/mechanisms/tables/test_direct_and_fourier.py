@@ -197,7 +197,7 @@ def test_other_questions_are_refused() -> None:
 @both
 def test_laplace_noise_needs_no_delta_and_is_wider_where_one_row_is_in_many_numbers(kind: type[Either]) -> None:
     """Of 10 attributes one row is in 120 tables of three; of one attribute, in one table."""
-    sentence = "Laplace noise needs no δ, and is wider where one row is in many numbers."
+    sentence = "Laplace noise needs no δ, and is larger if one row is in many numbers."
     assert kind.parameters()["noise"].help == sentence
     many, few = (problem_of((2,) * size, ways=ways, n=1_000, neighbours=REPLACE) for size, ways in ((10, 3), (1, 1)))
     laplace, gaussian = (kind(epsilon=1.0, delta=1e-9, noise=noise) for noise in ("laplace", "gaussian"))

@@ -240,10 +240,12 @@ def test_rows_never_seen_together_still_get_values() -> None:
 def test_what_is_said_where_rows_do_not_have_all_tables() -> None:
     sentence = answers_only(attributes=8, ways=3)
     assert "follow 6 of the 56 released tables" in sentence and "No synthetic table" not in sentence
-    assert "tables of one attribute do not say how attributes go together" in answers_only(attributes=8, ways=1)
+    assert "tables of one attribute do not show how attributes depend on each other" in answers_only(
+        attributes=8, ways=1
+    )
     assert "all attributes" in answers_only(attributes=2, ways=2)
     singles: dict[Any, Floats] = {(0,): np.ones(2), (1,): np.ones(2)}
-    with pytest.raises(ParameterError, match="answers only"):
+    with pytest.raises(ParameterError, match="The tables of"):
         widest_tree(singles, attributes=2, ways=1)
 
 

@@ -164,9 +164,9 @@ def test_a_machine_that_is_gone_is_noticed_though_something_was_sent(address: st
 def test_a_pooler_is_refused(wire: Wire, tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path)
     wire.pools = True
-    with pytest.raises(LedgerError, match="stands a pooler"):
+    with pytest.raises(LedgerError, match="connection pooler"):
         ledger.account(dataset_id)
-    assert "stands a pooler" in check(ledger, dataset_id)[0]
+    assert "connection pooler" in check(ledger, dataset_id)[0]
 
 
 def test_a_transaction_is_of_its_data_set_whatever_its_session_was_told(tmp_path: Path) -> None:

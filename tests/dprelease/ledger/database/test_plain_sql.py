@@ -261,4 +261,4 @@ def test_tables_that_are_gone_are_a_sentence(plain: Any, held: Held, tmp_path: P
     wrong = check(*held)
     assert wrong and all("Restore a backup." in sentence for sentence in wrong)
     plain.execute("COMMENT ON SCHEMA " + plain.execute("SELECT current_schema()").fetchone()[0] + " IS 'mine'")
-    assert check(*held) == ["The ledger has another schema than this program knows. Use the program that wrote it."]
+    assert check(*held) == ["The ledger has an unknown schema. Use the program that wrote it."]

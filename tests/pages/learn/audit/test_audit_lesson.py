@@ -47,7 +47,7 @@ def test_what_is_shown_stands_against_the_claim(key: str) -> None:
     assert shown.one(Rule, role="theory").y == 1.0 and beyond.y is not None and beyond.y[0] == 1.0
     assert numbers(dots.y).tolist() == [look.epsilon for look in seen.rounds]
     assert numbers(dots.x).tolist() == np.cumsum([look.runs for look in seen.rounds]).tolist()
-    assert shown.y.title == "ε shown by each look, at least"
+    assert shown.y.title == "lower bound on ε from each test"
     for look in seen.rounds:
         more, fewer = sorted(look.hits, reverse=True)
         share = seen.failure / 3  # of three rounds, for both ends
@@ -88,7 +88,9 @@ def test_a_program_is_judged_and_so_is_the_guess(number: int) -> None:
             suspect.fault in page_text and "Refuted: at least" in page_text and "“It is broken”: so it is." in page_text
         )
     else:
-        assert "Not refuted in 14,000 runs. That is no proof." in page_text and "“It is broken”: not so." in page_text
+        assert (
+            "Not refuted in 14,000 runs. This is not a proof." in page_text and "“It is broken”: not so." in page_text
+        )
     assert not app.warning and not app.error
 
 
@@ -102,14 +104,17 @@ def test_nothing_of_the_verdict_is_told_before() -> None:
 def test_random_privacy_is_refuted_and_the_lesson_says_why() -> None:
     app = opened(lesson="audit", audit_shown="true", audit_of="sparse_histogram")
     page_text = texts(app)
-    assert "Refuted as a promise for all data: at least" in page_text and "Release refuses a γ" in page_text
+    assert (
+        "Refuted as a promise for all data: at least" in page_text
+        and "Release therefore refuses mechanisms with a γ" in page_text
+    )
     # What it claims, of rows drawn at random, is possible with these dots.
     (chart,) = drawn(app).values()
-    assert "if the claim is true" not in str(chart) and "impossible if it held for all data" in str(chart)
+    assert "if the claim is true" not in str(chart) and "impossible if the claim held for all data" in str(chart)
     assert ", not 1 (99.9%)" in page_text and "claimed of random rows: ε = 1" in str(chart)
     app = opened(lesson="audit", audit_shown="true")
     app.button[0].click().run()
-    assert "Sparse histogram" in texts(app) and "Refuted as a promise for all data" in texts(app)
+    assert "Sparse histogram" in texts(app) and "Refuted as a guarantee for all data" in texts(app)
 
 
 @pytest.mark.parametrize(
@@ -118,9 +123,9 @@ def test_random_privacy_is_refuted_and_the_lesson_says_why() -> None:
 def test_a_mechanism_of_the_catalogue_stands(key: str) -> None:
     app = opened(lesson="audit", audit_shown="true", audit_of=key, audit_runs="10000", audit_picture=VIEWS[1])
     page_text = texts(app)
-    assert "Not refuted in 14,000 runs. That is no proof." in page_text
+    assert "Not refuted in 14,000 runs. This is not a proof." in page_text
     assert set(drawn(app)) == {"audit_scores_chart"} and not app.error and not app.warning
-    assert ("Exact result for two rows and all neighbouring data sets: it needs ε = 1." in page_text) is (
+    assert ("Exact result for two rows and all neighbouring data sets: its smallest ε is 1." in page_text) is (
         key == "identity"
     )
 
@@ -207,23 +212,23 @@ def test_it_can_be_presented() -> None:
 def test_a_conversation_is_audited_by_its_first_questions(key: str) -> None:
     tried = audit_setting(entry(key), entry(key).make(questions=50), Neighbours.REPLACE_ONE)
     assert tried.draw(0, Preview(1), 3).shape == (3, 5 * MAX_QUESTIONS)
-    assert "the first 6 questions of a conversation" in texts(opened(lesson="audit", audit_of=key))
+    assert "The first 6 questions of a conversation" in texts(opened(lesson="audit", audit_of=key))
 
 
 def test_the_lesson_says_how_many_programs_there_are_and_how_runs_and_failures_are_shared() -> None:
     words = texts(opened(lesson="audit", audit_shown="true", audit_runs="10000"))
-    assert "Fourteen programs claim ε = 1, and not all keep it." in words and "Does it keep ε = 1?" in words
+    assert "Fourteen programs claim ε = 1, but for some this is false." in words and "Is ε = 1 true?" in words
     assert len(SUSPECTS) == 14 and EPSILON == 1 and {bool(each.fault) for each in SUSPECTS} == {True, False}
     own = texts(opened(lesson="audit", audit_shown="true", audit_runs="10000", audit_of="identity"))
-    assert "Fourteen programs, and not all of them keep ε = 1." in own
+    assert "Fourteen programs claim ε = 1;" in own
     assert (
-        "A quarter of the runs orders the outcomes by their likelihood ratio, a quarter picks the "
-        "cut, and half is counted" in words
+        "A quarter of the runs orders the outcomes by likelihood ratio. A quarter chooses the cut, and half is counted"
+        in words
     )
     assert all(look.counted * 2 == look.runs for look in found("honest-counts").rounds)
-    assert "All looks together are wrong in at most 0.1% of audits." in words
-    assert "one of them is wrong in one audit of a thousand at most." in words
-    assert "Each dot is a look at runs of its own, which together are wrong with chance 0.1% at most." in words
+    assert "All tests together are wrong in at most 0.1% of cases." in words
+    assert "one of them is wrong is at most 0.1%." in words
+    assert "Each dot is a test with its own runs. All tests together are wrong with probability at most" in words
     failures = [found("honest-counts", rounds=ROUND_SIZES[:many]).failure for many in (2, 3)]
     assert failures == [0.001, 0.001]
 

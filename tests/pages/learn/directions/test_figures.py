@@ -99,7 +99,7 @@ def test_angles_are_whole_degrees_of_one_turn() -> None:
 def test_what_nobody_is_near_to_is_said_to_have_the_margin() -> None:
     sides = Sides(inside=np.array([True, False]), share=0.5, near=0.0, nearest=0.3)
     sentence = beside(np.eye(2), 20, sides=sides, flat=True).sentence
-    assert "No row lies nearer to the line than γ = 0.25 (the band): this direction has that margin" in sentence
+    assert "No row lies nearer to the line than γ = 0.25 (the band), so this direction has that margin" in sentence
 
 
 def test_many_measured_directions_are_counted_not_drawn() -> None:
@@ -159,7 +159,7 @@ def test_the_circle_closes_and_tells_the_worst(seed: int) -> None:
         band = picture.one(Band, role="released")
         low, high = numbers(band.low)[:-1], numbers(band.high)[:-1]
         assert (((answers >= low) & (answers <= high)).mean(axis=0) > 0.85).all()
-        assert ((answers < low).any(axis=0) & (answers > high).any(axis=0)).all(), "it does not hold all of them"
+        assert ((answers < low).any(axis=0) & (answers > high).any(axis=0)).all(), "it does not hold all of pairs"
 
 
 def test_the_parts_name_the_largest(seed: int) -> None:
@@ -206,8 +206,8 @@ def test_lines_around_the_circle_are_what_90_in_100_releases_err_by_at_most() ->
     shown = whole(errors_around(Circle(degrees=np.arange(0.0, 360.0, 90.0), errors={"halfspaces": errors}), n=N))
     line = numbers(shown.one(Curve, role="mechanism:halfspaces").y)
     np.testing.assert_allclose(line, [0.09, 0.09, 0.18, 0, 0.09])
-    assert shown.y.title == "90% err by at most"
-    assert shown.sentence.endswith("The lines show what 90 in 100 releases err by at most in each direction.")
+    assert shown.y.title == "90% of releases is at most"
+    assert shown.sentence.endswith("The lines show the error of 90% of releases in each direction.")
 
 
 @pytest.fixture(scope="module")
@@ -237,7 +237,7 @@ def test_95_of_100_releases_err_by_at_most_the_line_of_a_direction_and_the_worst
     within = (errors <= seen.error + 1e-12).mean(axis=0)
     assert (within >= 0.95).all() and (errors[:, seen.error > 0] < seen.error[seen.error > 0]).mean() < 0.96
     shown = charts.errors(releases=seen, n=1000, epsilon=1.0, guess=0.05)
-    assert shown.y.title == "95% of releases err by at most"
+    assert shown.y.title == "95% of releases err has an error of at most"
     drawn = numbers(shown.one(Curve, role="released").y)
     np.testing.assert_array_equal(drawn, np.maximum(seen.error, float(shown.y.low or 0)))
     # Elsewhere: the largest error over all directions without the margin, at the same level.
@@ -256,7 +256,7 @@ def test_the_inner_product_is_a_quarter_of_a_difference_and_one_matrix_in_ten_mo
     seen = distortions(chance=0.05, seed=1)
     told = float(seen.products[seen.dimensions.index(16)].max())
     words = texts(lesson("directions", **{"directions-picture": "Fewer dimensions"}))
-    assert "an inner product is a quarter of the difference of two, of x + y and x − y." in words
+    assert "An inner product is a quarter of the difference of two squared lengths, of x + y and x − y." in words
     assert (
         "Projected from 64 to 16 dimensions, the worst of the pairs moves its inner product by "
         f"**{significant(told)}** or more in one matrix of ten." in words

@@ -118,14 +118,14 @@ def test_of_what_has_no_margin_nothing_is_promised(rows: str) -> None:
     assert ("every row has a direction" in text) is (lost > 0)
     assert "errs by more than **" not in text
     if rows == "penguins-raw":
-        assert "Nothing is promised of these rows: 2 of them have no direction" in text
+        assert "No error is guaranteed for these rows: 2 of them have no direction" in text
         assert "directions of the circle that have margin 0.25" in text
         return
     assert "0 of 72 directions around the circle have margin 0.25" in text
     assert "all 72 directions of the circle, none of which has margin 0.25: nothing is promised of them." in text
     if rows != "digits":
         assert "No error is guaranteed for this circle" in text
-        assert "what would be promised if every assumption held" in text
+        assert "the error that would be guaranteed if every assumption were met" in text
 
 
 def test_a_gap_below_the_margin_is_not_said_to_be_none() -> None:
@@ -207,7 +207,7 @@ def test_a_release_has_one_largest_error_wherever_it_is_told() -> None:
 
 def test_a_finer_net_brings_the_promise() -> None:
     app = sound(opened(vector_dimensions="3"))
-    assert "At this margin nothing is promised" in texts(app)
+    assert "at this margin. Choose" in texts(app)
     sound(app.select_slider(key="halfspaces-directions").set_value("128").run())
     assert "✓ met: only directions of margin 0.152" in texts(app)
     assert "no direction of margin 0.25 or more errs by more than **" in texts(app)

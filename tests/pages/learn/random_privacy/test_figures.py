@@ -123,7 +123,7 @@ def test_growth_is_drawn_for_both_and_hatched_below_what_is_possible() -> None:
     assert picture.x.log and picture.y.log
     assert "as k/(εn)" in picture.sentence and "up to k = 25" in picture.sentence
     assert f"no private histogram has less, at k = 1,024 {found.lower_bound[-1]:.3g}" in picture.sentence
-    assert Counter(picture.table["histogram"])["no private histogram below"] == len(found.lower_bound)
+    assert Counter(picture.table["histogram"])["impossible (lower bound)"] == len(found.lower_bound)
     never = growth(cells=25, full=2, n=2, epsilon=1.0, gamma=0.001, condition="paper")
     assert "met at no k" in growth_curves(never).sentence
 
@@ -155,8 +155,8 @@ def test_the_sharper_condition_allows_a_smaller_gamma(cells: int, n: int) -> Non
 def test_a_pet_alone_is_told_apart() -> None:
     shown = np.array([[0.5, 0.3], [0.6, 0.0]])
     picture = whole(lone_pet(shown, spared=True))
-    assert "60 in 100 releases show a pet there if it is there, 0 if not" in picture.sentence
-    assert "who knows all other rows and sees a count is certain" in picture.sentence
+    assert "60 of 100 releases show a pet there if it is there, and 0 if not" in picture.sentence
+    assert "who knows all other rows and sees a count knows the last row with certainty" in picture.sentence
     for column, case in enumerate(("pet there", "pet elsewhere")):
         bars = picture.one(Bars, name=case)
         assert bars.across and np.array_equal(bars.value, shown[:, column])
@@ -215,8 +215,8 @@ def test_the_losses_are_compared_by_the_ratio_of_their_means() -> None:
 @pytest.mark.parametrize("histogram", [line_example(), grid_example(8000)], ids=["line", "grid"])
 def test_the_projection_empties_most_cells_and_has_ties(histogram: np.ndarray) -> None:
     told = (
-        "That alone empties most cells again; how much it helps depends on how ties are settled, which the paper "
-        "leaves open."
+        "which empties most cells again. How much this helps depends on "
+        "how ties are broken; the paper leaves that open."
     )
     assert told in opened(RANDOM_PRIVACY).toggle(key="sparse-projected").help
     noisy = Preview(1).draw(NoisyCounts(histogram[None, :], epsilon=1.0, sensitivity=2), 100)

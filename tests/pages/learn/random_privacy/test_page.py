@@ -105,9 +105,9 @@ def test_where_the_condition_fails_both_histograms_are_one() -> None:
 
 def test_other_data_are_released_too() -> None:
     app = sound(opened(sparse="data", data="pets.zip_code"))
-    assert "100 cells, 52,519 rows" in texts(app) and set(drawn(app)) == CHARTS
+    assert "100 cells and 52,519 rows" in texts(app) and set(drawn(app)) == CHARTS
     sound(app.selectbox(key="data").set_value("skewed").run())
-    assert "1,024 cells, 10,000 rows" in texts(app)
+    assert "1,024 cells and 10,000 rows" in texts(app)
 
 
 def test_the_warning_is_about_a_real_licence() -> None:
@@ -148,5 +148,5 @@ def test_a_twin_of_private_data_is_named_once_in_the_bar() -> None:
     app = with_private_file()
     app.session_state["twin"] = True
     assert set(drawn(sound(app.run()))) == CHARTS
-    assert [each.label for each in app.button].count("Back to my table") == 1
+    assert [each.label for each in app.button].count("Use my table") == 1
     assert len([each for each in app.get("page_link") if each.proto.label.startswith("Made-up twin")]) == 1

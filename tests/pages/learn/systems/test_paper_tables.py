@@ -65,7 +65,7 @@ def test_every_system_has_its_table_and_its_settings_can_be_used(system: str, ot
     app = sound(opened("learn/page.py", lesson="printed", printed_system=system, **(OTHERS[system] if other else {})))
     assert bool(drawn(app)) == (system in ("polynomials", "intervals", "halfspaces"))
     assert not app.warning and not app.error
-    table = next(each.value for each in app.markdown if each.value.startswith("| number"))
+    table = next(each.value for each in app.markdown if each.value.startswith("| quantity"))
     assert any(each.value.startswith("| method") for each in app.markdown) is (system == "polynomials")
     lines = table.split("\n")[2:]
     assert len(lines) >= 3 and all(line.replace("\\|", "").count("|") == 5 for line in lines)
@@ -80,7 +80,7 @@ def test_every_system_has_its_table_and_its_settings_can_be_used(system: str, ot
 def test_the_numbers_are_those_of_the_settings() -> None:
     link = {"printed_system": "intervals", "printed_alpha": "0.1", "printed_bits": "10"}
     app = sound(opened("learn/page.py", lesson="printed", **link))
-    table = next(each.value for each in app.markdown if each.value.startswith("| number"))
+    table = next(each.value for each in app.markdown if each.value.startswith("| quantity"))
     assert "| 7,745 | 27,879,391 |" in table and "| not printed | 60,800 |" in table
 
 
@@ -121,7 +121,7 @@ def test_what_is_printed_is_drawn_beside_ours_on_the_right_side() -> None:
     sides = run.halfspaces(dimensions=3, margin=0.5, alpha=0.2, epsilon=1.0, beta=0.05, seed=1)
     picture = simulated.halfspaces(sides, alpha=0.2)
     checked(picture)
-    assert "10,000 rows (printed: votes counted on the first 500 rows, with at most 3,000 matrices)" in picture.sentence
+    assert "10,000 rows (printed version: votes on the first 500 rows, at most 3,000 matrices)" in picture.sentence
     assert (np.diff(sides.errors["kept"]) < 0).all() and (np.diff(sides.errors["printed"]) > 0).all()
     assert (sides.errors["ours"][2:] < sides.errors["kept"][2:]).all()  # nothing is projected
 
@@ -134,6 +134,6 @@ def test_an_error_above_950_percent_stands_at_the_top_and_any_below_where_it_is(
         claimed=1.0, exact_epsilons={},
     )  # fmt: skip
     shown = simulated.halfspaces(found, alpha=0.1)
-    assert shown.sentence.endswith("Errors above 950% stand at the top.")
+    assert shown.sentence.endswith("Errors above 950% are shown at the top.")
     for dots in shown.find(Dots):
         assert numbers(dots.y).tolist() == [9.4, 9.5, 9.5]

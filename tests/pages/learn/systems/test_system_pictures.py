@@ -40,7 +40,7 @@ def test_the_promise_is_drawn_where_the_margin_is_and_nowhere_else() -> None:
     promised = numbers(picture.one(Curve, role="theory").y)
     assert np.isnan(promised[1]) and (promised[[0, 2, 3]] == 0.01).all()
     assert picture.one(Rule, role="guess").y == 0.05
-    assert "within 0.5% in 3 of 4 directions" in picture.sentence and "up to 20% off" in picture.sentence
+    assert "an error of at most 0.5% in 3 of 4 directions" in picture.sentence and "up to 20% off" in picture.sentence
     nowhere = checked(directions.errors(releases=around([False] * 4, [0.1] * 4), n=1000, epsilon=1.0, guess=0.05))
     assert nowhere.layout["xaxis"]["range"] == [0, 360]
 
@@ -53,7 +53,7 @@ def test_releases_of_two_clouds_keep_the_promise_where_it_is_made() -> None:
     crowded = every_direction(n=1000, gap=0.0, directions=4, epsilon=1.0, seed=1)
     empty = directions.errors(releases=crowded, n=1000, epsilon=1.0, guess=0.05)
     assert not crowded.promised.any() and np.isnan(crowded.worst)
-    assert "no direction promised" in empty.sentence and "nothing is promised" in empty.caption
+    assert "guaranteed for no direction" in empty.sentence and "No error is guaranteed" in empty.caption
 
 
 @pytest.mark.slow

@@ -55,7 +55,7 @@ def test_cells_are_the_fullest_and_the_rest_is_in_the_numbers() -> None:
     assert true.hover is not None and true.hover[0] == "cell 39\ntrue: 39 rows (5%)"
     assert found.hover is not None and found.hover[0] == "cell 39\nreleased: 39.5 rows (5.06%)"
     assert len(shown.table["cell"]) == 40 and "cell 7: 7 rows, released 16.5" in shown.sentence
-    assert shown.sentence.startswith("The 16 fullest of 40 cells.")
+    assert shown.sentence.startswith("The 16 largest of 40 cells.")
 
 
 def test_errors_of_cells_stand_over_once_and_twice_the_predicted_noise() -> None:
@@ -69,7 +69,7 @@ def test_errors_of_cells_stand_over_once_and_twice_the_predicted_noise() -> None
     assert numbers(others.y).tolist() == 2 * list(range(MAX_CELLS))
     assert [band.x for band in errors.find(Region, role="theory")] == [(-8.0, 8.0), (-4.0, 4.0)]
     assert errors.x.rows == 0 and "rows" in errors.x.title, "errors of cells are rows already"
-    assert "fitted: 4 rows" in errors.sentence and "over 60 previews: 4.25" in errors.sentence
+    assert "fitting: 4 rows" in errors.sentence and "over 60 previews: 4.25" in errors.sentence
     assert errors.table["error in preview 2"] == [-3.0] * 40
 
 

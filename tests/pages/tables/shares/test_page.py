@@ -76,7 +76,7 @@ def test_the_page_tells_the_core_s_errors_and_plan() -> None:
     assert f"792 queries about any of 5 attributes, answered from **{mechanism.plan(problem).words}**" in text
     assert f"Directly it would be {percent_up(directly)}" in text
     assert mechanism.guarantee(problem).sentence() in text
-    assert "If one-way functions exist, no *differentially private* algorithm makes, in polynomial time," in text
+    assert "If one-way functions exist, no polynomial-time *differentially private* algorithm makes good" in text
     said = sentence(app, "marginals_errors_chart")
     assert f"{percent_up(by_polynomial)} by the polynomial" in said and f"{percent_up(directly)} directly" in said
     halfway = re.search(r"halfway between the bounds it is \*\*([\d.]+)%", text)
@@ -107,8 +107,8 @@ def test_where_direct_release_is_better_it_is_chosen_and_may_be_overridden() -> 
     ("link", "words", "least", "signed"),
     [
         ({"width": "4", "counts_if": "all"}, "all of 4 attributes", 4, False),
-        ({"width": "4", "counts_if": "some", "at_least": "3"}, "at least 3 of 4 attributes", 3, False),
-        ({"width": "3", "counts_if": "some", "negated": "true"}, "at least 2 of 3 attributes", 2, True),
+        ({"width": "4", "counts_if": "some", "at_least": "3"}, "confidence 3 of 4 attributes", 3, False),
+        ({"width": "3", "counts_if": "some", "negated": "true"}, "confidence 2 of 3 attributes", 2, True),
         ({"width": "2", "marginal_noise": "gaussian"}, "any of 2 attributes", 1, False),
         ({"width": "1"}, "one attribute", 1, False),
         ({"cube": "adult", "width": "3"}, "any of 3 attributes", 1, False),
@@ -229,7 +229,7 @@ def test_an_own_public_file() -> None:
 def test_private_rows_show_nothing_until_their_steward_asks() -> None:
     app = with_file(private=True)
     assert set(drawn(app)) == {"promises_chart", "known_levels_chart", "known_map_chart"}
-    assert "Nothing of your rows is shown" in texts(app) and "simulated" not in texts(app)
+    assert "**No values of your rows are shown" in texts(app) and "simulated" not in texts(app)
     sound(app.toggle(key="steward_choice").set_value(True).run())
     assert set(drawn(app)) == CHARTS
     assert "not protected" in texts(app) and "made by the data owner" in texts(app)
@@ -295,7 +295,7 @@ def with_lists(*, private: bool) -> AppTest:
     app.session_state["file"] = held
     app.session_state["lists-of"] = "my-file"
     app.run()
-    assert "Name what conditions are about." in [each.value for each in app.caption] and not drawn(app)
+    assert "Name the variables of the conditions." in [each.value for each in app.caption] and not drawn(app)
     return sound(app.text_input(key=f"{held.prefix}lists-variables").set_value("sun, near").run())
 
 
@@ -315,7 +315,7 @@ def test_an_own_file_of_decision_lists() -> None:
 
 def test_private_lists_show_a_promise_then_their_twin_and_their_steward_s_view() -> None:
     app = with_lists(private=True)
-    assert set(drawn(app)) == {"promises_chart"} and "Nothing of your rows is shown" in texts(app)
+    assert set(drawn(app)) == {"promises_chart"} and "**No values of your rows are shown" in texts(app)
     sound(app.button(key="twin_on").click().run())
     assert set(drawn(app)) == LISTS and not any(chart["download"] is False for chart in drawn(app).values())
     sound(app.toggle(key="steward_choice").set_value(True).run())
@@ -341,9 +341,9 @@ def test_of_lists_no_lower_bound_is_known_at_any_loss_and_answers_are_moved_into
     lists = texts(opened(view="Decision lists", students="1000", rules="2"))
     tables = texts(opened(cube_rows="1000", cube_attributes="6", width="3"))
     assert "No lower bound is known here." in lists and "Hatched" not in lists
-    assert "No lower bound is known here." not in tables and "Hatched: impossible to promise." in tables
+    assert "No lower bound is known here." not in tables and "Hatched: impossible (lower bound)." in tables
     for shown in (lists, tables):
-        assert "Answers are moved into 0 to 1: if n is the number of rows, none gets further from the truth." in shown
+        assert "Answers are clipped to 0–1. If n is the number of rows, this increases no error." in shown
 
 
 def test_an_answer_moved_into_0_to_1_is_no_further_from_a_share() -> None:
