@@ -162,14 +162,14 @@ def test_known_answers_of_the_papers() -> None:
 def test_errata_of_blum_ligett_and_roth() -> None:
     """Theorem 6.9's second Chernoff bound, Corollary 6.4's second line and Theorem 7.3's chance, worked out."""
     halfspaces = halfspace_table(dimensions=10, margin=0.5, alpha=0.1, epsilon=1.0, beta=0.05)
-    printed, corrected = numbers(halfspaces, "ln of the chance")
+    printed, corrected = numbers(halfspaces, "ln of the probability")
     net, m = 10 * math.log(4 * math.sqrt(10) / 0.5), 99_624
     assert numbers(halfspaces, "projections")[0] == m
     # Hoeffding: 2·e^(−2mt²/range²) for t = α/4 and noise within [−1, 1], so range 2.
     proved, as_printed = (math.log(2) + net - 2 * m * 0.025**2 / width**2 for width in (2, 1))
     assert corrected == pytest.approx(proved) and proved > 0
     assert printed == pytest.approx(as_printed) and as_printed == pytest.approx(-91.5, abs=0.1)
-    (line,) = (each for each in halfspaces.lines if each.what.startswith("ln of the chance"))
+    (line,) = (each for each in halfspaces.lines if each.what.startswith("ln of the probability"))
     assert "−3,703" in line.why
     # The mean of m noises cut off at 1, at the scale of the printed n: far within α/4, as Bernstein's bound says.
     scale = 1 / halfspace_printed(margin=0.5, alpha=0.1, dimensions=10, beta=0.05, epsilon=1.0).log_noises
@@ -179,7 +179,7 @@ def test_errata_of_blum_ligett_and_roth() -> None:
     n = 5
     samples = list(itertools.combinations(range(n + 1), n))
     pairs = [{first, second} == {samples[0], samples[1]} for first in samples for second in samples]
-    printed, corrected = numbers(random_table(cells=2, n=n, epsilon=1.0), "chance that two samples")
+    printed, corrected = numbers(random_table(cells=2, n=n, epsilon=1.0), "probability that two samples")
     assert corrected == pytest.approx(np.mean(pairs)) and printed == 2 / n**2
 
 

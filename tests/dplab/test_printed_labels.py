@@ -271,7 +271,7 @@ def test_queries_that_weigh_rows(points: int, scale: float, alpha: float, n: int
     compared = compare(
         table,
         {
-            "error in rows that cannot be avoided": (
+            "lower bound on the error, in rows": (
                 scale * points / 4 / (1 + math.exp(epsilon)), scale * points / 4 / (1 + math.exp(2 * epsilon))
             ),
             "the same, step by step": (None, best),
@@ -290,7 +290,7 @@ def test_queries_that_weigh_rows(points: int, scale: float, alpha: float, n: int
             "error of rows fitted to answers of error α": (2 * alpha, fitted_error(alpha=alpha)),
         },
     )  # fmt: skip
-    assert best >= (compared["error in rows that cannot be avoided"].holds or 0), "step by step is no worse"
+    assert best >= (compared["lower bound on the error, in rows"].holds or 0), "step by step is no worse"
 
     def ours_over_theirs(log10_queries: float) -> float:
         """Roth's order over √k/ε, for so many queries."""

@@ -219,7 +219,7 @@ def test_a_request_says_that_row_1_is_data(capsys: pytest.CaptureFixture[str]) -
     register = REGISTER.replace("data.csv", "bare.csv").replace("--epsilon 1 ", "--epsilon 20 ")
     assert told(capsys, f"{register} --header no")[0] == 0
     code, sentence = told(capsys, "release request.json bare.csv --header yes")
-    assert code == 1 and "The request says otherwise than --header" in sentence
+    assert code == 1 and "The request and --header disagree on whether row 1 holds names" in sentence
     code, sentence = told(capsys, "release request.json bare.csv --out first")
     assert code == 0 and "first row of data" in sentence
 

@@ -301,7 +301,7 @@ def test_a_budget_in_rho_does_not_change_along_the_chain(tmp_path: Path) -> None
     chain.insert(3, copy.deepcopy(chain[2]))
     for place, line in enumerate(chain, 1):
         line["seq"] = place
-    assert "The chain breaks at line 4: a budget in rho is fixed when it is opened." in verify(
+    assert "The chain breaks at line 4: a budget in rho cannot be changed after registration." in verify(
         rebooked(forged), stored.files
     )
 

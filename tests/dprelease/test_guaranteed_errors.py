@@ -57,7 +57,7 @@ BOUND = Bound(value=0.02, kind=BoundKind.GUARANTEE, statement="", reference="", 
 
 
 PRINTED = re.compile(
-    r"With confidence (?P<confidence>[\d.]+)%, (?:no .+ errs by|no) more than (?P<rows>[\d,.e-]+) rows? "
+    r"With confidence (?P<confidence>[\d.]+)%, (?:.+ has an error above|no more than) (?P<rows>[\d,.e-]+) rows? "
     r"\((?P<share>[\d.e-]+)% of n\)(?: lie between the answer and the quantile)?\..*"
 )
 PUBLIC_N_ONLY = {
@@ -69,7 +69,7 @@ PUBLIC_N_ONLY = {
 }
 """Mechanisms that are released only where n is public."""
 ROWS_SAID = re.compile(r"(at most|more than) [\d,]+ rows")
-RANGE = re.compile(r"With confidence [\d.]+%, the value errs by no more than (?P<share>[\d.e-]+)% of the range .*")
+RANGE = re.compile(r"With confidence [\d.]+%, the value has an error of at most (?P<share>[\d.e-]+)% of the range .*")
 
 
 @pytest.mark.slow
@@ -102,7 +102,7 @@ def test_a_statement_prints_no_fewer_rows_than_are_proved(key: str, epsilon: flo
     [part] = requested(dpcore.entry(key), Neighbours.REPLACE_ONE).parts
     part = replace(part, values={**part.values, "epsilon": epsilon})
     bound = part.mechanism.accuracy(part.problem, BETA)
-    [printed] = re.findall(r"(?:by at most|error above) ([\d,]+) rows", bound.statement)
+    [printed] = re.findall(r"(?:of at most|error above) ([\d,]+) rows", bound.statement)
     assert bound.value * part.n - 1e-6 <= int(printed.replace(",", "")) < bound.value * part.n + 1
 
 
@@ -163,7 +163,7 @@ def asked(
             "no cell of the released tables has an error above 20 rows (2% of n). No error is guaranteed",
         ),
         (ErrorUnit.RANKS, "no more than 20 rows (2% of n) lie between the answer and the quantile."),
-        (ErrorUnit.RANGE, "the value errs by no more than 1,600 USD (2% of the range between the bounds)."),
+        (ErrorUnit.RANGE, "the value has an error of at most 1,600 USD (2% of the range between the bounds)."),
     ],
 )
 def test_an_error_is_said_in_its_own_unit(unit: ErrorUnit, words: str) -> None:

@@ -59,9 +59,9 @@ def _bound(
     rows, moved, packing = best
     # Of the guarantee itself, however its numbers are printed: a bound for larger ones would be a smaller one.
     slack = f" and δ = {rounded_up(guarantee.delta)}" if guarantee.delta else ""
-    these = (
-        "these queries" if questions is None else (f"{questions:,} such queries, each asked after the previous answer,")
-    )
+    these = "these queries" if questions is None else "one such query"
+    if questions is not None and questions > 1:
+        these = f"{questions:,} such queries, each asked after the previous answer,"
     return Bound(
         value=rows / (2 * problem.n),
         kind=BoundKind.LOWER,

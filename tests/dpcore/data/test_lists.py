@@ -104,7 +104,7 @@ def test_a_reading_is_written_in_a_request_and_refused_where_it_says_nothing() -
     assert columns_of(READING.domain).columns == ("if 1", "then 1", "if 2", "then 2", "otherwise")
     broken: list[tuple[dict[str, Any], str]] = [
         ({"otherwise": "says"}, "must be another"),
-        ({"variables": ("sun", "not sun")}, "opposite"),
+        ({"variables": ("sun", "not sun")}, "negation of another name"),
         ({"variables": ()}, "Between 1 and 12"),
         ({"rules": ()}, "between 1 and 6 rules"),
     ]

@@ -54,7 +54,7 @@ def test_a_column_that_is_not_there_is_named() -> None:
 @pytest.mark.parametrize(
     ("values", "complaint"),
     [
-        ({"column": "a", "kind": "above"}, "None of is, at least, below"),
+        ({"column": "a", "kind": "above"}, "A predicate must be one of is, at least, below"),
         ({"column": "a", "kind": "below", "value": "many"}, "needs a number"),
         ({"column": "a", "kind": "at least", "value": float("nan")}, "needs a number"),
     ],

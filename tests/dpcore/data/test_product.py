@@ -38,7 +38,7 @@ def test_sizes_count_the_cell_for_anything_else() -> None:
 def test_cells_in_words() -> None:
     assert [DOMAIN.describe(cell) for cell in (0, 2, 4)] == [
         "sex f, region north",
-        "sex f, region anything else",
+        "sex f, region any other value",
         "sex m, region south",
     ]
     with pytest.raises(ParameterError, match="too many"):

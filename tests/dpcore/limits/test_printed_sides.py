@@ -30,7 +30,7 @@ def printed(bound: Bound, words: str) -> float:
 def test_what_nobody_can_do_is_printed_no_larger_than_it_is_proved(epsilon: float) -> None:
     groups = subset_sum.random_groups(Preview(1), people=64, groups=256)
     cases = [
-        (minimax.risk_bound(cells=64, rows=1000, epsilon=epsilon), "has an error of at least", 1.0),
+        (minimax.risk_bound(cells=64, rows=1000, epsilon=epsilon), "expected total error is at least", 1.0),
         (
             fat_shattering.error_bound(
                 points=64, scale=0.1, spread=0.0, epsilon=epsilon, neighbours=REPLACE, beta=0.05
@@ -52,10 +52,10 @@ def test_what_nobody_can_do_is_printed_no_larger_than_it_is_proved(epsilon: floa
 def test_what_anybody_can_do_is_printed_no_smaller_than_it_is_proved(epsilon: float, bits: int) -> None:
     bound = median.impossibility(bits=bits, n=51, epsilon=epsilon)
     proved = math.exp(float(median.any_private_stepwise(bits=bits, n=51, epsilon=epsilon)))
-    if "nothing is forbidden yet" in bound.statement:
+    if "this theorem excludes nothing yet" in bound.statement:
         assert proved > 0.999, "as is said"
     else:
-        said = printed(bound, "with a chance above")
+        said = printed(bound, "with a probability above")
         assert proved * (1 - 1e-12) <= said < 1 and said <= 1.01 * proved
 
 
@@ -68,5 +68,5 @@ def test_the_margin_that_a_promise_needs_is_printed_no_smaller_than_it_is(direct
         problem = Problem(domain=domain, queries=Halfspaces(domain=domain, margin=margin), n=1000)
         return machine.accuracy(problem, 0.05).assumptions[0]
 
-    said = re.search(r"only directions of margin ([\d.]+) are asked", needed(0.9).text)
+    said = re.search(r"only directions of margin ([\d.]+) are queried", needed(0.9).text)
     assert said is not None and needed(float(said[1])).met and not needed(0.985 * float(said[1])).met

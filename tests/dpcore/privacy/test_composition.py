@@ -188,7 +188,7 @@ def test_sequential_composition() -> None:
     blocked = compose([promise(), Guarantee(epsilon=1, neighbours=REPLACE, releasable=False, why_not="Approximate.")])
     assert not blocked.releasable
     assert blocked.why_not == "Approximate."
-    with pytest.raises(ParameterError, match="no guarantee is left"):
+    with pytest.raises(ParameterError, match="add up to 1 or more: no guarantee"):
         compose([promise(gamma=0.6), promise(gamma=0.6)])
 
 
@@ -201,7 +201,7 @@ def test_compositions_that_do_not_hold_are_refused() -> None:
     with pytest.raises(ParameterError, match="fixed in advance"):
         compose([promise(), promise(gamma=0.1)], fixed_in_advance=False)
     assert compose([promise(), promise()], fixed_in_advance=False).epsilon == 2
-    with pytest.raises(ParameterError, match="add-or-remove"):
+    with pytest.raises(ParameterError, match="needs “add or remove one row”"):
         compose_disjoint([promise(), promise()])
     with pytest.raises(ParameterError):
         compose_disjoint([])

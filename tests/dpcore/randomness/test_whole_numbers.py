@@ -109,7 +109,7 @@ def test_every_kind_of_draw_is_tried() -> None:
 @pytest.mark.parametrize("draw", DRAWS)
 def test_a_draw_takes_whole_numbers_alone(draw: str, wrong: str) -> None:
     DRAWS[draw](np.array([0, 1, 2]))
-    with pytest.raises(ParameterError, match="whole number"):
+    with pytest.raises(ParameterError, match="integers"):
         DRAWS[draw](WRONG[wrong])
 
 
@@ -133,7 +133,7 @@ def _gate(sampler: str) -> Gate:
 def test_a_gate_takes_whole_numbers_alone(sampler: str, wrong: str) -> None:
     values, gate = WRONG[wrong], _gate(sampler)
     for ask in (lambda: gate.above(values, 1), lambda: gate.answer(values)):
-        with pytest.raises(ParameterError, match="whole number"):
+        with pytest.raises(ParameterError, match="integers"):
             ask()
 
 
@@ -141,11 +141,11 @@ def test_a_gate_takes_whole_numbers_alone(sampler: str, wrong: str) -> None:
 def test_what_adds_noise_takes_whole_numbers_alone_whoever_calls_it(wrong: str) -> None:
     values = WRONG[wrong][None]
     for add in (Preview(1).laplace, Secure().laplace):
-        with pytest.raises(ParameterError, match="whole number"):
+        with pytest.raises(ParameterError, match="integers"):
             add(values, scale=1.0, trials=1)
-    with pytest.raises(ParameterError, match="whole number"):
+    with pytest.raises(ParameterError, match="integers"):
         Secure().gaussian(values, sigma=1.0, trials=1)
-    with pytest.raises(ParameterError, match="whole number"):
+    with pytest.raises(ParameterError, match="integers"):
         Secure().noisy_max(gumbel=True, scale=1.0)(values[0])
 
 
@@ -200,7 +200,7 @@ def test_how_many_there_are_is_a_whole_number(wrong: Any) -> None:
         lambda: SubsampleVotes(np.array([1]), First(), **votes | {"times": wrong}),
     ]
     for attempt in tries:
-        with pytest.raises(ParameterError, match="whole number"):
+        with pytest.raises(ParameterError, match="integers"):
             attempt()
 
 

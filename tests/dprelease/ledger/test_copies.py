@@ -78,7 +78,7 @@ def test_wherever_the_total_stands_it_is_said_that_a_copy_was_put_back(
         restore(ledger, copy, STEWARD)
         last = release(ledger, dataset_id, request_of(draw=2 + times), few_rows(), ANALYST)
         assert isinstance(last, Stored)
-        sentence = f"A copy of the ledger was put back {said}: what was charged after it was made is not in the total,"
+        sentence = f"A copy of the ledger was restored {said}. Charges made after the copy are not in the total,"
         assert sentence in report(last).decode() and "The charges in this ledger for" in report(last).decode()
         assert main(show) == 0
         shown = capsys.readouterr().out

@@ -86,13 +86,13 @@ def test_the_last_unit_fits_and_one_more_is_refused(tmp_path: Path) -> None:
 def test_a_budget_in_rho_is_fixed(tmp_path: Path) -> None:
     ledger, dataset_id = opened(tmp_path)
     for budget in (BUDGET, Price.allowed(epsilon=5.0), Price.allowed_in_rho(epsilon=5.0, delta=1e-6)):
-        with pytest.raises(LedgerError, match="cannot be changed after registration"):
+        with pytest.raises(LedgerError, match="cannot be changed: the composition theorem needs it fixed in advance"):
             ledger.set_budget(dataset_id, budget, "more", STEWARD)
     elsewhere = shutil.copytree(ledger.folder, tmp_path / "elsewhere")
     with closing(sqlite3.connect(Ledger(elsewhere).path(dataset_id), isolation_level=None)) as plain:
         plain.execute(following("budget", first=9000000000, delta=1000))
     assert any(
-        "a budget in rho cannot be changed after registration" in each for each in check(Ledger(elsewhere), dataset_id)
+        "a budget in rho cannot be changed: the composition theorem needs it fixed in advance" in each for each in check(Ledger(elsewhere), dataset_id)
     )
     for first, delta in ((0, 1), (1, 0)):
         with pytest.raises(LedgerError, match="needs ρ and δ above 0"):

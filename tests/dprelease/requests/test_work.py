@@ -55,14 +55,14 @@ def test_many_questions_that_take_long_are_refused_before_any_is_prepared(which:
     start = time.process_time()
     sentence = unreleasable(request)
     assert time.process_time() - start < 5
-    assert sentence.startswith("These 64 questions would take about ") and "minutes of computing" in sentence
+    assert sentence.startswith("These 64 statistics would take about ") and "minutes of computing" in sentence
     assert too_much_work(Request(parts=request.parts[:4])) == "" == too_much_work(Request(parts=request.parts[:1]))
 
 
 def test_fewer_cells_or_several_requests_take_less_work() -> None:
     """As the refusal advises."""
     whole = Request(parts=tuple(ranges_of("hierarchy", {"branches": 16 + place}) for place in range(MAX_PARTS)))
-    assert "take fewer cells, or ask in several requests" in too_much_work(whole)
+    assert "Choose fewer cells, or make several requests" in too_much_work(whole)
     coarse = Number(high=100.0, bits=8)
     fewer: dict[str, Any] = {"reading": Columns(names=("pay",), on=coarse), "queries": Thresholds(domain=coarse)}
     assert too_much_work(Request(parts=tuple(replace(part, **fewer) for part in whole.parts))) == ""
@@ -111,7 +111,7 @@ def test_many_statistics_that_take_long_are_refused(which: str) -> None:
     part = statistic_of(key, values, **changed)
     assert too_much_work(Request(parts=(part,))) == ""
     many = Request(parts=tuple(replace(part, values={**values, "epsilon": 1 + place / 100}) for place in range(64)))
-    assert unreleasable(many).startswith("These 64 questions would take about ")
+    assert unreleasable(many).startswith("These 64 statistics would take about ")
 
 
 def test_one_question_is_weighed_as_well() -> None:
@@ -119,7 +119,7 @@ def test_one_question_is_weighed_as_well() -> None:
     changed: dict[str, Any] = {"reading": Columns(names=("job",), on=labels), "queries": Cells(domain=labels)}
     part = statistic_of("subsample_commonest", {"rows": 100_000}, **changed)
     sentence = unreleasable(Request(parts=(part,)))
-    assert sentence.startswith("This question would take about ") and sentence.endswith("or smaller parameters.")
+    assert sentence.startswith("This statistic would take about ") and sentence.endswith("or smaller parameters.")
     fewer = replace(part, values={"rows": 1000})
     assert unreleasable(Request(parts=(fewer,))) == ""
 

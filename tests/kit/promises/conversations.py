@@ -105,7 +105,7 @@ class Talk:
     def most_paid(self, beta: float) -> Bound:
         """What the note of the accuracy promises about paid answers, as a share of the updates."""
         bound = self.mechanism.accuracy(self.problem, beta)
-        found = re.match(r"At this noise up to ([\d,]+) answers may have to be paid for", bound.note)
+        found = re.match(r"At this noise up to ([\d,]+) answers may need an update", bound.note)
         paid = float(found[1].replace(",", "")) if found else math.inf
         return dataclasses.replace(bound, value=paid / self.mechanism.updates)
 

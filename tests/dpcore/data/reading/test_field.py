@@ -280,7 +280,7 @@ BODY = "age,pay,job\n" + "".join(f"{place % 50},{place * 10},cook\n" for place i
 def test_a_private_file_under_a_title_is_refused_with_the_setting_that_reads_it(above: str) -> None:
     with pytest.raises(DataError, match=r"Lines to skip \(--format skip=1 for one line\)\.$") as refused:
         read_table((above + BODY).encode(), name="x.csv", header=True, ask=True)
-    assert "or more if" in str(refused.value)
+    assert "or more where" in str(refused.value)
     skip = above.count("\n")
     table = read_table((above + BODY).encode(), name="x.csv", header=True, ask=True, settings=Format(skip=skip))
     assert table.columns == ("age", "pay", "job") and not table.notes[1:]
@@ -294,9 +294,9 @@ def test_a_title_above_other_separators_than_commas_is_refused_too(above: str, s
     body = BODY.replace(",", separator)
     settings = Format(skip=0)
     for private in ({"ask": True}, {"guess_values": False, "settings": settings}, {"ask": True, "settings": settings}):
-        with pytest.raises(DataError, match=r"^x\.csv: row 1 has no separator, and the rows below have ") as refused:
+        with pytest.raises(DataError, match=r"^x\.csv: row 1 has no separator, but the rows below have ") as refused:
             read_table((above + body).encode(), name="x.csv", header=header, **private)
-        assert "Lines to skip (--format skip=1 for one line)" in str(refused.value)
+        assert "Lines to skip (--format skip=1)" in str(refused.value)
     skip = Format(skip=above.count("\n"))
     table = read_table((above + body).encode(), name="x.csv", header=True, ask=True, settings=skip)
     assert table.columns == ("age", "pay", "job")

@@ -10,7 +10,7 @@ from dpcore.data.reading.tables import read_table
 
 SWISS = Format(separator="\t", decimal=",", date_order=DAY_FIRST, encoding="cp1252")
 CELLS = "decimal sign “,”, dates as 2024-02-29 or with the day first"
-REST = "A time with a UTC offset counts on its day in UTC. Empty cells count as missing."
+REST = "A time with a UTC offset counts on its UTC day. Empty cells count as missing."
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_the_day_of_a_time_with_an_offset_and_the_codes_for_missing_are_said() -
     settings = Format(separator=",", decimal=".", days=LOCAL, missing=("-99", "?"))
     for header in (True, None):
         _, day, missing = format_sentence(settings, header=header).split(". ")
-        assert day == "A time with an offset counts on the day as written"
+        assert day == "A time with a UTC offset counts on the day as written"
         assert missing == "Empty cells and the codes “-99”, “?” count as missing."
 
 

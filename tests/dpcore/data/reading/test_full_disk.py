@@ -57,8 +57,8 @@ def test_no_room_for_a_file_is_said(room: int, said: str, tmp_path: Path) -> Non
     [
         (errno.ENOSPC, "is full"),
         (errno.EDQUOT, "is full"),
-        (errno.EROFS, "cannot be written"),
-        (errno.EACCES, "cannot be written"),
+        (errno.EROFS, "is not writable"),
+        (errno.EACCES, "is not writable"),
     ],
 )
 def test_no_room_for_a_folder_is_said(number: int, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +68,7 @@ def test_no_room_for_a_folder_is_said(number: int, said: str, monkeypatch: pytes
     monkeypatch.setattr("tempfile.mkdtemp", refuse)
     with pytest.raises(DataError) as caught:
         read_table(b"a,b\n1,2\n", name="x.csv")
-    assert str(caught.value) == f"x.csv: it was not read: the folder for temporary files {said}."
+    assert str(caught.value) == f"x.csv: it was not read: the temporary folder {said}."
 
 
 def test_without_a_folder_for_temporary_files_a_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

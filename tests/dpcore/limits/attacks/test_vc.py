@@ -223,7 +223,7 @@ def test_the_paper_s_own_figure_does_not_depend_on_the_reader_s_relation(neighbo
     bound = vc.error_bound(epsilon=1.0, repeats=1, neighbours=neighbours, beta=0.05, points=64)
     steps = replacement_steps(neighbours)
     assert "e^(2ε) in total and β = 0: 0.0596, or 0.05 simplified." in bound.note
-    assert bound.note.endswith(f"and β = 0.05: {vc.printed_error(epsilon=1.0, steps=steps, beta=0.05):.3g}.")
+    assert bound.note.endswith(f"and β = 0.05 gives {vc.printed_error(epsilon=1.0, steps=steps, beta=0.05):.3g}.")
     assert f"({neighbours.words})" in bound.statement
     assert "simplified" not in vc.error_bound(epsilon=1.5, repeats=1, neighbours=neighbours).note
 

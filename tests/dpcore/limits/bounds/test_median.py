@@ -127,12 +127,12 @@ def test_half_is_right_at_the_wall() -> None:
 
 def test_a_bound_that_forbids_nothing_says_so() -> None:
     free = median.impossibility(bits=100, n=1001, epsilon=0.1)
-    assert "nothing is forbidden yet" in free.statement and free.note == "The limit is at 144.4 bits."
+    assert "this theorem excludes nothing yet" in free.statement and free.note == "The limit is at 144.4 bits."
     near = median.impossibility(bits=142, n=1001, epsilon=0.1)
     tight = median.impossibility(bits=200, n=1001, epsilon=0.1)
     for bound in (free, near, tight):
         assert "at most 1," not in bound.statement and "gives 1;" not in bound.note
-    assert "with a probability above 0." in near.statement and "step by step" in near.note
+    assert "with a probability above 0." in near.statement and "row by row" in near.note
     assert f"chance above {1 - tight.value:.3g}" in tight.statement or tight.value == 1
 
 

@@ -143,7 +143,8 @@ def test_the_bound_grows_with_what_is_asked_and_says_what() -> None:
         bound = lower_bound(problem, guarantee, beta=0.05, questions=questions)
         assert bound is not None
         values.append(bound.value)
-        assert ("each after the last answer" in bound.statement) is (questions is not None)
+        assert ("each asked after the previous answer" in bound.statement) is (questions is not None and questions > 1)
+        assert ("answers one such query on" in bound.statement) is (questions == 1)
     assert values[0] < values[1] < values[2] == values[3] == values[4]
-    with pytest.raises(ParameterError, match="at least one question"):
+    with pytest.raises(ParameterError, match="at least one query"):
         lower_bound(problem, guarantee, beta=0.05, questions=0)

@@ -312,5 +312,5 @@ def test_only_classes_that_can_be_counted_are_served() -> None:
 
 def test_a_single_point_is_said_in_the_singular() -> None:
     problem = problem_of(Thresholds, Number(bits=3), n=100)
-    for points, words in ((1, "1 point resolves, "), (2, "2 points approximate the worst ")):
+    for points, words in ((1, "1 point resolves the worst "), (2, "2 points resolve the worst ")):
         assert NetMechanism(epsilon=1.0, points=points).accuracy(problem, 0.05).statement.startswith(words)

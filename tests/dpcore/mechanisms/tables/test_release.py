@@ -245,7 +245,7 @@ def test_what_is_said_where_rows_do_not_have_all_tables() -> None:
     )
     assert "all attributes" in answers_only(attributes=2, ways=2)
     singles: dict[Any, Floats] = {(0,): np.ones(2), (1,): np.ones(2)}
-    with pytest.raises(ParameterError, match="The tables of"):
+    with pytest.raises(ParameterError, match="tables of one attribute do not show"):
         widest_tree(singles, attributes=2, ways=1)
 
 

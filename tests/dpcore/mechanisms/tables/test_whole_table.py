@@ -277,5 +277,5 @@ def test_every_pair_is_asked_of_a_mixed_table() -> None:
 
 
 def test_an_engine_refuses_ranges_that_are_not_its_cells() -> None:
-    with pytest.raises(DataError, match="from a file"):
+    with pytest.raises(DataError, match="use a file"):
         parts_of(MIXED.whole())
