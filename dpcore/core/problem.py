@@ -272,7 +272,7 @@ class Problem:
 
     def __post_init__(self) -> None:
         if isinstance(self.n, bool) or not isinstance(self.n, int | np.integer) or not 1 <= self.n <= MAX_ROWS:
-            raise ParameterError(f"n must be a whole number between 1 and {MAX_ROWS:,}, got {self.n!r}.")
+            raise ParameterError(f"n must be an integer between 1 and {MAX_ROWS:,}, got {self.n!r}.")
         # Python's own whole numbers never wrap.
         object.__setattr__(self, "n", int(self.n))
         if self.queries.domain != self.domain:

@@ -265,7 +265,9 @@ def test_what_is_corrected_is_on_the_right_side() -> None:
     proved, counted = numbers(stable, "δ of k")
     assert proved is not None and counted is not None and counted <= proved
     assert numbers(stability_table(n=1000, rows=100, epsilon=0.5, delta=1e-6), "δ of k") == (None, None)
-    printed, corrected = numbers(weights_table(points=64, scale=0.1, alpha=0.1, n=10_000, epsilon=1.0), "error in rows")
+    printed, corrected = numbers(
+        weights_table(points=64, scale=0.1, alpha=0.1, n=10_000, epsilon=1.0), "lower bound on the error, in rows"
+    )
     assert printed is not None and corrected is not None and corrected < printed
     with pytest.raises(ParameterError):
         polynomial_table(attributes=3, width=4, alpha=0.2, n=10_000, epsilon=1.0, beta=0.05)

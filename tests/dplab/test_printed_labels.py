@@ -155,7 +155,9 @@ def test_random_privacy(k: int, n: int, epsilon: float) -> None:
     assert spreads[1] < spreads[0] and "c₀ = 4" in compared["two bars: risk on every data set, e^(−c₀−1)/(εn)"].why
     figure = compared["rows from which Figure 2's empty cells may stay empty, 2k/γ at γ = 0.1"].why
     _, private, random = figure_2_losses()
-    assert figure.endswith(f"at ε = {FIGURE_EPSILON:g}, total errors are {random:.3f} and {private:.3f} (simulated)")
+    assert figure.endswith(
+        f"at ε = {FIGURE_EPSILON:g}, the total errors are {random:.3f} and {private:.3f} (simulated)"
+    )
 
 
 @pytest.mark.parametrize(("bits", "alpha", "epsilon"), [(10, 0.1, 1.0), (4, 0.2, 2.0), (6, 0.02, 0.5)])

@@ -318,4 +318,4 @@ def test_a_field_that_was_added_is_named(
     place["surely"] = "exact"
     faults = verify(rebooked(told), held[2].files)
     name = ".".join(str(step + 1) if isinstance(step, int) else step for step in (*path, "surely"))
-    assert f"A certificate of this request has no field “{name}”: it was added." in faults
+    assert f"The field “{name}” does not belong to a certificate of this request." in faults

@@ -85,7 +85,7 @@ def test_a_plan_is_released_from_its_file(capsys: pytest.CaptureFixture[str]) ->
         genuine = Path("first", name).read_bytes()
         Path("first", name).write_bytes(genuine.replace(b"0", b"1", 1))
         code, sentence = told(capsys, f"verify first/certificate.json {everything}")
-        assert code == 1 and sentence == f"The file {name} is not the one made of this certificate.\n"
+        assert code == 1 and sentence == f"The file {name} does not belong to this certificate.\n"
         Path("first", name).write_bytes(genuine)
     assert "Entry 1" in told(capsys, "release plan.json data.csv --out first")[1]
     Path("joint.json").write_bytes(plan_of().request().text)
@@ -94,11 +94,11 @@ def test_a_plan_is_released_from_its_file(capsys: pytest.CaptureFixture[str]) ->
     Path("older.json").write_bytes(plan_of().text.replace(b"dpscope-plan/2", b"dpscope-plan/1"))
     assert told(capsys, "release older.json") == (
         1,
-        "This plan has the format “dpscope-plan/1” of an older program, whose types were others: make it again, as "
+        "This plan has the format “dpscope-plan/1” of an older program. Create it again in the format "
         "“dpscope-plan/2”.\n",
     )
     code, sentence = told(capsys, "release joint.json data.csv --draw 2")
-    assert code == 1 and "--draw is for plans" in sentence
+    assert code == 1 and "--draw only with plans" in sentence
 
 
 @pytest.mark.slow
@@ -131,12 +131,12 @@ WRONG = {
     "release long.json data.csv": "The request is too long",
     "verify request.json long.json": "These files would take 16,384 MiB of memory",
     "ledger check --against /dev/zero": "not a folder or a device",
-    "release plan.json --draw 0": "A draw's number",
+    "release plan.json --draw 0": "number of a repetition",
     "release request.json missing.csv": "no such file",
-    "ledger register data.csv --name x --epsilon 1": "name a public n",
+    "ledger register data.csv --name x --epsilon 1": "declare a public n",
     "ledger register data.csv --name x --epsilon 0 --n 3": "A budget needs",
     "ledger register data.csv --name x --epsilon 1 --n 3 --person who": "no such person column",
-    "ledger register data.csv --name x --epsilon 1 --n 3 --rows 2": "only beside a person column",
+    "ledger register data.csv --name x --epsilon 1 --n 3 --rows 2": "needs a person column",
     "ledger register data.csv --name x --epsilon 1 --n 3": "registered already",
     "ledger register data.csv --name x --epsilon 1 --n 3 --role analyst": "Only the data owner",
     "ledger budget --epsilon 5 --reason more --role analyst": "Only the data owner",
@@ -145,7 +145,7 @@ WRONG = {
     "ledger publish 1": "no such release",
     "ledger publish 99999999999999999999": "no such release",
     "ledger register data.csv --name x --epsilon 1 --n 99999999999999999999": "a public n",
-    "ledger register data.csv --name x --epsilon 1 --n 3 --person job --rows 1001": "between 1 and 1,000 rows",
+    "ledger register data.csv --name x --epsilon 1 --n 3 --person job --rows 1001": "between 1 and 1,000",
     "ledger machine-failed 1 --role analyst": "Only the data owner",
     "ledger machine-failed 1": "no such attempt",
     "ledger check --dataset ../../etc": "no such data set",
@@ -171,7 +171,7 @@ def test_lines_above_the_header_are_skipped_only_where_it_is_said(capsys: pytest
     command = REGISTER.replace("data.csv", "titled.csv")
     code, sentence = told(capsys, command)
     assert code == 1 and "row 1 could be column names or data" in sentence
-    assert "skip a title above the header with --format skip=1" in sentence
+    assert "Skip a title above the header with --format skip=1" in sentence
     assert told(capsys, f"{command} --format skip=1")[0] == 0
 
 
@@ -187,7 +187,7 @@ def test_a_release_reads_the_file_as_its_request_says(capsys: pytest.CaptureFixt
     register = REGISTER.replace("data.csv", "points.csv").replace("--epsilon 1 ", "--epsilon 20 ")
     assert told(capsys, [*register.split(), "--format", "decimal=. missing=-99"])[0] == 0
     code, sentence = told(capsys, ["release", "request.json", "points.csv", "--format", "decimal=,"])
-    assert code == 1 and "The request sets “decimal” otherwise than --format" in sentence
+    assert code == 1 and "The request and --format disagree on “decimal”" in sentence
     code, sentence = told(capsys, "release request.json points.csv --out first")
     assert code == 0 and "fields between semicolons, first row of names, decimal sign “.”" in sentence
     name = "01-counts.csv" if planned else "counts.csv"
@@ -231,6 +231,6 @@ def test_a_budget_is_set_again_and_another_file_is_a_version(capsys: pytest.Capt
     assert "not registered" in told(capsys, "release request.json more.csv")[1]
     assert told(capsys, "ledger version more.csv")[0] == 0
     assert told(capsys, "release request.json more.csv")[0] == 0
-    assert "covers what is spent" in told(capsys, "ledger budget --epsilon 0.4 --reason less")[1]
+    assert "at least what is spent" in told(capsys, "ledger budget --epsilon 0.4 --reason less")[1]
     assert told(capsys, "ledger budget --epsilon 2 --reason more")[0] == 0
     assert "of ε 2, left ε 1.5" in told(capsys, "ledger show")[1]

@@ -118,7 +118,7 @@ def test_a_file_is_weighed_before_it_is_parsed(what: str, releases: Callable[[st
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert faults == [f"The {what} of a file would take 1,024 MiB of memory: no released file is so large."]
+    assert faults == [f"The {what} of a file would take 1,024 MiB of memory: no released file is this large."]
     assert peak < 64 << 20
 
 
@@ -298,7 +298,7 @@ def test_what_a_mechanism_cannot_release_is_refused(releases: Callable[[str], St
     csv.writer(out, lineterminator="\n").writerows(rows)
     contents = out.getvalue().encode()
     faults = said_of(stored, name, contents)
-    assert faults == [f"The columns, lines, labels or numbers of {name} are not those of the request."]
+    assert faults == [f"The columns, lines, labels or numbers of {name} do not match the request."]
 
 
 @pytest.mark.parametrize(("key", "told"), [("windows", "windows"), ("tree-windows", "trees"), ("root", "strategies")])
@@ -350,12 +350,12 @@ def of_many(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Stored]
 OF_SIGMA: dict[str, tuple[str, str, str, int | float]] = {
     "another year of a reference": ("marginals-polynomial-gaussian", "reference", r"\((\d{4})\)", 1),
     "another number of cells": ("gaussian", "statement", r"each of (\d+) cells", 1),
-    "another chance": ("gaussian", "statement", r"chance 0\.0(5)", 1),
+    "another chance": ("gaussian", "statement", r"1 − 0\.0(5)", 1),
     "a row less": ("gaussian", "statement", r"at most (\d+) rows", -1),
     "a row more": ("gaussian", "statement", r"at most (\d+) rows", 1),
     "a smaller sigma": ("gaussian", "statement", r"σ = \d\.\d(\d)", -1),
     "another chance that it fails": ("gaussian", "guaranteed_error", r"confidence (\d+)%", 1),
-    "an error less": ("gaussian", "guaranteed_error", r"than (\d+) rows", -1),
+    "an error less": ("gaussian", "guaranteed_error", r"above (\d+) rows", -1),
     "a share less": ("gaussian", "worst_error", r"(.*)", -1e-5),
 }
 

@@ -101,10 +101,10 @@ def test_where_one_question_fails_nothing_of_the_others_is_shown(
 def test_a_plan_over_budget_or_with_a_question_that_is_not_released_draws_nothing(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path, epsilon=0.4)
     came = release(ledger, dataset_id, plan_of().request(), few_rows(), ANALYST)
-    assert came == Refused(sentence="needs ε 0.5, but only ε 0.4 is left. Nothing was released.")
+    assert came == Refused(sentence="The release needs ε 0.5, but only ε 0.4 is left. Nothing was released.")
     request = Request(parts=(question_of(), question_of(bounds_from_data=True)))
     came = release(ledger, dataset_id, request, few_rows(), ANALYST)
-    assert isinstance(came, Refused) and came.sentence.startswith("Question 2: Bounds or labels were read off")
+    assert isinstance(came, Refused) and came.sentence.startswith("Statistic 2: Bounds or labels were read off")
     assert ledger.account(dataset_id).spent.epsilon_or_rho == 0
 
 

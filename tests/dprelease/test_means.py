@@ -34,8 +34,8 @@ FIELD = ROOT / "tests" / "kit" / "field"
 AGES = FIELD / "R01_mean_with_missing.csv"
 PLAN = FIELD / "R01_plan.json"
 MEAN, PRESENT, ROWS = 40.1729, 133, 200
-CUT = "Numbers are cut off at 0 and 80; rows without a number are left out."
-COUNTED = "How many rows have a value is released with the mean."
+CUT = "Numbers are clipped to 0 and 80; rows without a number are left out."
+COUNTED = "The number of rows with a value is released with the mean."
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_a_request_of_a_mean_over_an_unconfirmed_n_is_refused_before_the_charge(
 def test_a_rehearsal_says_rows_missing_and_bounds_of_every_value(plan: Plan) -> None:
     first, second = rehearse(plan.request()).coverage
     assert first == f"{CUT} {COUNTED}"
-    assert second == f"{CUT} How many rows count is private; n = 200 is a number named for them."
+    assert second == f"{CUT} The number of rows used is private. n = 200 is a declared round number."
     whole = replace(plan, neighbours=Neighbours.REPLACE_ONE).request()
     assert "n = 200 is public. How many of these rows are used is private." in rehearse(whole).coverage[1]
 
@@ -118,18 +118,18 @@ def test_what_counts_is_said_as_it_was_declared() -> None:
         return coverage(part.mechanism, part.problem)
 
     assert said(Number(high=80, unit="USD"), "clipped_mean") == (
-        "Numbers are cut off at 0 USD and 80 USD; a cell without a number counts as 0 USD. "
-        "All n = 20 rows count, a public number."
+        "Numbers are clipped to 0 USD and 80 USD; a missing number counts as 0 USD. "
+        "All n = 20 rows are used; n is public."
     )
     assert said(Number(high=80, missing=True, clamp=False), "exponential_median").startswith(
         "Numbers outside 0 to 80 count as missing; rows without a number are left out."
     )
     assert said(Labels(labels=("a", "b")), "subsample_commonest").startswith("Rows with another label, or none,")
     assert said(Labels(labels=("a", "b"), missing=False), "subsample_commonest").startswith(
-        "Another label, or none, counts as “a”. All n = 20 rows count"
+        "Another label, or none, counts as “a”. All n = 20 rows are used"
     )
     days = Dates(step="day", first="2024-01-01", last="2024-12-31", missing=True)
-    assert said(days, "counted-mean").startswith("Dates are cut off at 2024-01-01 and 2024-12-31; rows without a date")
+    assert said(days, "counted-mean").startswith("Dates are clipped to 2024-01-01 and 2024-12-31; rows without a date")
     assert said(Number(high=80, missing=True), "identity") == "", "cells say it themselves"
 
 
@@ -160,8 +160,7 @@ def test_the_walk_from_the_plan_to_the_report(
     told("verify out/certificate.json out/01-value.csv out/02-value.csv out/report.html out/analysis.py")
     report = (out / "report.html").read_text(encoding="utf-8")
     assert (
-        f"Released: a mean of {row['mean']:,.6g}, of about {row['rows']:,.0f} rows that have a value, cut off at"
-        in report
+        f"Released: a mean of {row['mean']:,.6g}, of about {row['rows']:,.0f} rows with a value, clipped to" in report
     )
     assert report.count(CUT) == 2 and COUNTED in report
     assert "It is one of 80 cells that numbers are rounded to" in report

@@ -31,7 +31,7 @@ def test_a_name_that_shows_nothing_is_refused_everywhere(name: str, tmp_path: Pa
     with pytest.raises(LedgerError, match=r"^The name of the data must be 1 to 200 printable characters"):
         registered(tmp_path, name=name)
     ledger, dataset_id = registered(tmp_path)
-    with pytest.raises(LedgerError, match=r"^The name of the steward must be 1 to 200 printable characters"):
+    with pytest.raises(LedgerError, match=r"^The name of the data owner must be 1 to 200 printable characters"):
         ledger.set_budget(dataset_id, Price.allowed(epsilon=3.0), "more", Actor(name=name, role=Role.STEWARD))
     for field in ("data.name", "data.unit.stated_by", "by"):
         assert not UNVERIFIABLE_FIELDS[field][0](name)

@@ -19,25 +19,25 @@ from dprelease.requests.tables import BETA
 from tests.dprelease.test_catalogue_releases import requested
 
 N = r"(\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?)"
-NET = rf"to (?P<share>{N}) of n, and choosing among .* at most (?P<rows>{N}) rows, except with chance 0\.05\."
-NOISY = rf"With chance at least 0\.95, no answer .* error above (?P<share>{N}) \(bias\) and (?P<more>{N}) \(noise\)"
-CELLS = rf"error above (?P<rows>{N}) rows, except with chance 0\.05, before anything is fitted\."
+NET = rf"to (?P<share>{N}) of n\. Choosing among .* at most (?P<rows>{N}) rows, with confidence 1 − 0\.05\."
+NOISY = rf"With confidence 0\.95, no.* error above (?P<share>{N}) \(bias\) plus (?P<more>{N}) \(noise\)"
+CELLS = rf"Before fitting, .* error above (?P<rows>{N}) rows, with confidence 1 − 0\.05\."
 PRINTED = {
-    "intervals-anchored": rf"to (?P<share>{N}) of n, .* by at most (?P<rows>{N}) rows, which count once, except with "
-    r"chance 0\.05",
+    "intervals-anchored": rf"within (?P<share>{N}) of n\. .* of at most (?P<rows>{N}) rows, counted once, with "
+    r"confidence 1 − 0\.05",
     "net": NET,
     "net-alpha": NET,
     "net-flip": NET,
     "linear-net": NET,
-    "mwem": rf"an error of (?P<share>{N}) of n, .* costs at most (?P<rows>{N}) rows, except with chance 0\.05",
-    "tree-windows": rf"At most (?P<rows>{N}) rows .* adds at most (?P<others>{N}), except with chance 0\.05",
+    "mwem": rf"an error of (?P<share>{N}) of n\. .* adds at most (?P<rows>{N}) rows, with confidence 1 − 0\.05",
+    "tree-windows": rf"At most (?P<rows>{N}) rows .* adds at most (?P<others>{N}), with confidence 1 − 0\.05",
     "marginals-decision-lists": NOISY,
     "marginals-polynomial": NOISY,
     "marginals-polynomial-gaussian": NOISY,
     "marginals-direct": NOISY,
     "direct-tables": CELLS,
-    "clipped_mean": rf"With chance at least 0\.95, .* at most (?P<cells>{N}) of 32 cells",
-    "counted-mean": rf"With chance at least 0\.95, .* at most (?P<share>{N}) of the distance of the bounds",
+    "clipped_mean": rf"With confidence 0\.95, .* at most (?P<cells>{N}) of 32 cells",
+    "counted-mean": rf"at most (?P<share>{N}) of the range, with confidence 0\.95",
 }
 """Numbers of a statement: shares, rows, and cells of a line of 32."""
 EPSILONS = (0.37, 0.71, 1.3, 2.9, 5.3)
@@ -78,7 +78,10 @@ def test_the_printed_agreement_of_subsamples_is_enough(key: str, epsilon: float)
     if not math.isfinite(needed):
         assert statement.startswith("No data give an answer")
         return
-    found = re.search(rf"chance at least 0\.95 if a subsample gives it with chance at least {N} ", statement)
+    found = re.search(
+        rf"probability at least 0\.95 under one condition\. A subsample must give it with probability at least {N} ",
+        statement,
+    )
     assert found and needed <= number(found[1]) <= 1.011 * needed
 
 
@@ -86,7 +89,7 @@ def test_the_printed_agreement_of_subsamples_is_enough(key: str, epsilon: float)
 def test_the_unbounded_mean_prints_no_less_than_its_tail(epsilon: float) -> None:
     part = question_at("unbounded_mean", epsilon)
     statement = part.mechanism.accuracy(part.problem, BETA).statement
-    found = re.match(rf"With chance at least 0\.95 the mean moves by at most {N} of the difference d ", statement)
+    found = re.match(rf"With confidence 0\.95, the mean changes by at most {N} of the difference d ", statement)
     exact = (1 + 2 / epsilon * math.log(1 / BETA)) / part.n
     assert found and exact * (1 - 1e-12) <= number(found[1]) <= 1.011 * exact
 
@@ -97,8 +100,8 @@ def test_the_printed_net_of_directions_reaches_as_far_as_is_said(epsilon: float)
     mechanism = HalfspaceCounts(epsilon=epsilon)
     bound = mechanism.accuracy(part.problem, BETA)
     found = re.search(
-        rf"within {N}° of one of the {N} of the net, so no row of margin {N} .* at most {N} rows, except with "
-        r"chance 0\.05",
+        rf"within {N}° of one of {N} directions of the net\. So no row of margin {N} .* at most {N} rows, with "
+        r"confidence 1 − 0\.05",
         bound.statement,
     )
     assert found, bound.statement
@@ -116,7 +119,9 @@ def test_the_note_of_printed_intervals_gives_the_scale_of_one_answer(epsilon: fl
     part = question_at("intervals-printed", epsilon)
     mechanism = PrintedIntervals(epsilon=epsilon, alpha=alpha)
     note = mechanism.accuracy(part.problem, BETA).note
-    found = re.search(rf"With 20,000 rows the noise of one answer has scale {N} of n, {N} times the mass of", note)
+    found = re.search(
+        rf"With 20,000 rows the noise of one answer has a scale of {N} of n, which is {N} times the mass of", note
+    )
     assert found, note
     blocks = math.ceil(4 / (3 * (alpha / 6)))
     exact = mechanism.depth(part.problem) * blocks / (epsilon * part.n)

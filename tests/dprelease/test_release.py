@@ -131,7 +131,7 @@ def test_ten_tenths_fit_a_budget_of_one_and_a_unit_more_does_not(tmp_path: Path)
     for draw in range(1, 11):
         assert isinstance(release(ledger, dataset_id, request_of(epsilon=0.1, draw=draw), few_rows(), ANALYST), Stored)
     came = release(ledger, dataset_id, request_of(epsilon=0.001, draw=11), few_rows(), ANALYST)
-    assert came == Refused(sentence="needs ε 0.001, but only ε 0 is left. Nothing was released.")
+    assert came == Refused(sentence="The release needs ε 0.001, but only ε 0 is left. Nothing was released.")
 
 
 def test_delta_is_charged_too(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_delta_is_charged_too(tmp_path: Path) -> None:
     assert isinstance(release(ledger, dataset_id, request_of(**settings), few_rows(), ANALYST), Stored)
     came = release(ledger, dataset_id, request_of(**settings, draw=2), few_rows(), ANALYST)
     assert came == Refused(
-        sentence="needs ε 0.5 and δ 0.000001, but only ε 1.5 and δ 0.0000005 is left. Nothing was released."
+        sentence="The release needs ε 0.5 and δ 0.000001, but only ε 1.5 and δ 0.0000005 is left. Nothing was released."
     )
 
 
@@ -271,7 +271,7 @@ def test_a_steward_may_say_once_that_the_machine_failed(tmp_path: Path, monkeypa
     with pytest.raises(ValueError, match="no such attempt"):
         ledger.machine_failed(dataset_id, attempt, STEWARD)
     again = died(ledger, dataset_id, request_of(), monkeypatch)
-    with pytest.raises(ValueError, match="its charge stands"):
+    with pytest.raises(ValueError, match="so its charge stays"):
         ledger.machine_failed(dataset_id, again, STEWARD)
     came = release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST)
     assert isinstance(came, Stored)
@@ -303,7 +303,7 @@ def test_while_one_draws_others_read_register_and_wait_their_turn(
         assert len(ledger.account(dataset_id).begun) == 1
         assert release(ledger, dataset_id, request_of(draw=7), few_rows(), ANALYST) == known
         assert isinstance(release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST, patience=0.05), Busy)
-        with pytest.raises(ValueError, match="being drawn"):
+        with pytest.raises(ValueError, match="Another release is running"):
             ledger.machine_failed(dataset_id, 2, STEWARD, patience=0.05)
         _, other = registered(tmp_path, rows=few_rows((1.0, 2.0)))
         assert ledger.account(other).left == Price.allowed(epsilon=2.0)
@@ -351,7 +351,7 @@ def test_nothing_is_drawn_where_the_ledger_does_not_add_up(tmp_path: Path) -> No
         connection.execute(trigger)
     for draw in (1, 2):  # what is stored already, and what is not
         came = release(ledger, dataset_id, request_of(draw=draw), few_rows(), ANALYST)
-        assert isinstance(came, Refused) and "does not add up at line 5" in came.sentence
+        assert isinstance(came, Refused) and "is inconsistent at line 5" in came.sentence
     assert spent(ledger, dataset_id) == 500_000_000
 
 
@@ -456,7 +456,7 @@ def test_nothing_is_released_for_another_relation_or_n_or_bounds_of_the_data(tmp
         ({"neighbours": Neighbours.REPLACE_ONE}, "registered with the neighbouring relation"),
         ({"n": NOMINAL + 1}, "registered with n = 30"),
         ({"bounds_from_data": True}, "Declare them"),
-        ({"reading": Capped(reading=question_of().reading, person="person")}, "The registration sets the cap"),
+        ({"reading": Capped(reading=question_of().reading, person="person")}, "sets the maximum rows per person"),
         ({"epsilon": 2.1}, "needs ε 2.1, but only ε 2 is left"),
     ):
         assert words in refusal(request_of(**changed), registration, account)
@@ -481,7 +481,7 @@ def test_where_rows_are_replaced_the_file_has_the_registered_number(tmp_path: Pa
     rows = few_rows()
     ledger, dataset_id = registered(tmp_path, neighbours=Neighbours.REPLACE_ONE, public_n=NOMINAL)
     came = release(ledger, dataset_id, request_of(neighbours=Neighbours.REPLACE_ONE), rows, ANALYST)
-    assert isinstance(came, Refused) and "another number of rows" in came.sentence
+    assert isinstance(came, Refused) and "It has another." in came.sentence
 
 
 def test_a_rehearsal_touches_no_rows_and_says_what_a_draw_takes() -> None:
@@ -555,7 +555,7 @@ def test_rows_that_are_gone_are_refused_free_and_not_by_their_files_name(tmp_pat
     ledger, dataset_id = registered(tmp_path, rows=table)
     table.forget()
     came = release(ledger, dataset_id, request_of(), table, ANALYST)
-    assert came == Refused(sentence="ages: it was closed, and its rows are gone.")
+    assert came == Refused(sentence="ages: the file was closed, and its rows are deleted.")
     assert not spent(ledger, dataset_id) and not ledger.account(dataset_id).begun
 
 

@@ -142,7 +142,7 @@ class RoundsOfWeights(PureMechanism):
         return Bound(
             value=learnt + rows / n,
             kind=BoundKind.GUARANTEE,
-            statement=f"{rounds} round{'s' if rounds > 1 else ''} leave an error of {rounded_up(learnt)} of n. "
+            statement=f"{rounds} round{'s leave' if rounds > 1 else ' leaves'} an error of {rounded_up(learnt)} of n. "
             f"Choosing each query among {queries:,} adds at most {rows_up(rows)} rows, with confidence 1 − "
             f"{beta:g}.",
             formula=r"\alpha\le\sqrt{\frac{\ln|X|}{2T}+\frac{J^2}{n^2}}+\frac{L+1}{n},\quad"

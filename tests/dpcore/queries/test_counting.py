@@ -98,7 +98,7 @@ def test_a_query_in_words() -> None:
     domain = Product.yes_no([*"abcd"])
     assert AtLeast(domain=domain, width=2).describe(1) == "any of a, c"
     assert AtLeast(domain=domain, width=2, least=2, signed=True).describe(4 + 2) == "all of a, not c"
-    assert AtLeast(domain=domain, width=3, least=2).describe(3) == "confidence 2 of b, c, d"
+    assert AtLeast(domain=domain, width=3, least=2).describe(3) == "at least 2 of b, c, d"
     assert AtLeast(domain=domain, width=1).describe(3) == "d"
     wide = AtLeast(domain=Product.yes_no([f"a{i}" for i in range(64)]), width=12, signed=True)
     assert wide.batch(500).max() < wide.count < 2**63

@@ -94,7 +94,7 @@ def test_it_says_what_of_whom_under_which_promise_and_how_wrong(tmp_path: Path) 
         "at most 4.49 times as likely",  # e^1.5
         "The budget is ε = 2",
         "A person with several rows is protected less.",
-        "Intervals: how many lie between a and b? Answered by: Identity histogram.",
+        "Intervals: rows between a and b Mechanism: Identity histogram.",
         "With confidence 95%, no interval has an error above",
         "0 to 5",
         "run.py verify certificate.json counts.csv",
@@ -108,7 +108,7 @@ def test_a_plan_has_a_section_and_a_picture_for_each_question(tmp_path: Path) ->
     stored = released(tmp_path, plan_of(pure=False).request(), delta=1e-6)
     text, words = report(stored).decode(), page(stored).words
     assert text.count("<h3>") == 2 and text.count('class="bar') == 8
-    assert "plus a probability of 0.0000001" in words and "This question's part of the promise: ε = 0.25" in words
+    assert "plus a probability of 0.0000001" in words and "Privacy budget of this statistic: ε = 0.25" in words
     for name in stored.files:
         for row in csv.DictReader(io.StringIO(stored.files[name].decode())):
             assert f'<td class="n">{float(row["rows"]):,.6g}</td>' in text
@@ -119,24 +119,24 @@ def test_persons_a_public_n_previews_and_what_the_steward_saw_are_told(tmp_path:
         tmp_path / "1", plan_of(person="person", rows=3).request(), person_column="person", rows_a_person=3
     )
     assert "At most 3 rows of each person counted" in page(stored).words
-    assert "If any one person were not in the table at all" in page(stored).words
+    assert "in which any one person is not in the table" in page(stored).words
     settings: dict[str, Any] = {"neighbours": Neighbours.REPLACE_ONE, "n": 20}
     ledger, dataset_id = registered(tmp_path / "2", neighbours=Neighbours.REPLACE_ONE, public_n=20)
     release(ledger, dataset_id, request_of(**settings), few_rows(), ANALYST)
     ledger.record_access(dataset_id, SAW_TRUE_VALUES, STEWARD)
     words = page(release(ledger, dataset_id, request_of(draw=2, **settings), few_rows(), ANALYST)).words
-    for told in ("Not protected, because it is public: number of rows: 20", "If any one row had other values"):
+    for told in ("Not protected, because it is public: number of rows: 20", "in which any one row has other values"):
         assert told in words
     assert (
         "The data owner saw true values" in words
-        and "other charged draw of these data was not published when this one was drawn." in words
+        and "other charged release of these data was not published at the time of this release." in words
     )
 
 
 def test_a_net_is_not_said_to_have_noise(tmp_path: Path) -> None:
     """A net is chosen at random: nothing is added to it."""
     words = page(released(tmp_path, request_of(key="net", values={"epsilon": 1.0}))).words
-    assert "Answered by: " in words and "Randomness" in words and "Noise" not in words
+    assert "Mechanism: " in words and "Randomness" in words and "Noise" not in words
 
 
 def test_a_refusal_and_a_single_value_are_told(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_tables_are_told_whatever_their_columns_are_called(tmp_path: Path, name:
     stored = released(tmp_path, request, rows=rows, delta=1e-3)
     words = page(stored).words
     assert verify(certificate(stored), stored.files) == []
-    assert f"{name} × p" in words and all(label in words for label in ("1 × 7", "2 × 7", "2 × anything else"))
+    assert f"{name} × p" in words and all(label in words for label in ("1 × 7", "2 × 7", "2 × any other value"))
     (contents,) = stored.files.values()
     assert released_counts(pd.read_csv(io.BytesIO(contents))) is None, "two columns are no bars of one"
 
@@ -241,7 +241,7 @@ def test_a_factor_that_protects_nobody_is_not_printed(tmp_path: Path) -> None:
         ledger, dataset_id = registered(tmp_path / str(epsilon), epsilon=100.0)
         stored = release(ledger, dataset_id, request_of(epsilon=epsilon), few_rows(), ANALYST)
         assert isinstance(stored, Stored)
-        assert f"every set of results would have been {words}" in " ".join(report(stored).decode().split())
+        assert f"Every set of results is then {words}" in " ".join(report(stored).decode().split())
 
 
 def test_numbers_below_0_are_left_as_they_were_drawn_and_said_to_be(tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ def test_a_link_to_a_ledger_s_file_is_refused(tmp_path: Path) -> None:
     shutil.copy(ledger.folder / KEY_FILE, other.folder)
     other.path(dataset_id).symlink_to(ledger.path(dataset_id))
     came = release(other, dataset_id, request_of(), few_rows(), ANALYST)
-    assert isinstance(came, Refused) and "is a link" in came.sentence
+    assert isinstance(came, Refused) and "is a symbolic link" in came.sentence
     assert check(other, dataset_id) == [came.sentence] and ledger.account(dataset_id).spent.epsilon_or_rho == 0
     (tmp_path / "again").symlink_to(ledger.folder)  # one folder by two names has one turn
     with ledger.turn(dataset_id), pytest.raises(LedgerBusy), Ledger(tmp_path / "again").turn(dataset_id, patience=0.05):

@@ -92,7 +92,7 @@ def test_a_budget_in_rho_is_fixed(tmp_path: Path) -> None:
     with closing(sqlite3.connect(Ledger(elsewhere).path(dataset_id), isolation_level=None)) as plain:
         plain.execute(following("budget", first=9000000000, delta=1000))
     assert any(
-        "a budget in rho cannot be changed: the composition theorem needs it fixed in advance" in each for each in check(Ledger(elsewhere), dataset_id)
+        "a budget in rho cannot be changed after registration" in each for each in check(Ledger(elsewhere), dataset_id)
     )
     for first, delta in ((0, 1), (1, 0)):
         with pytest.raises(LedgerError, match="needs ρ and δ above 0"):

@@ -62,10 +62,10 @@ def test_another_unit_is_told_whatever_number_of_questions_is_asked() -> None:
         request = Request(parts=parts, person="who", rows_a_person=2)
         assert other_unit(request, person="who", rows=2) == "" == other_unit(Request(parts=parts), person="", rows=1)
         assert other_unit(request, person="who", rows=1) == (
-            "What is asked protects persons (column “who”) with at most 2 rows;"
-            " these data are registered for persons (column “who”) with at most 1 row."
+            "The request protects persons (column “who”) with at most 2 rows,"
+            " but the data are registered for persons (column “who”) with at most 1 row."
         )
-        assert "protects single rows;" in other_unit(Request(parts=parts), person="who", rows=1)
+        assert "protects single rows," in other_unit(Request(parts=parts), person="who", rows=1)
         assert "registered for single rows." in other_unit(request, person="", rows=1)
 
 
@@ -76,22 +76,22 @@ def test_questions_of_two_relations_or_numbers_of_rows_are_not_released_together
 
 
 WRONG: list[tuple[tuple[str | int, ...], Any, str]] = [
-    (("format",), "dpscope-request/1", "of an older program, whose types were others: make it again, as “dpscope-r"),
+    (("format",), "dpscope-request/1", "of an older program. Create it again in the format “dpscope-r"),
     (("format",), "dpscope-request/3", "A request's format must be “dpscope-request/2”"),
     (("format",), "dpscope-joint-request/1", "format must be"),
     (("mechanism",), {}, "no field “mechanism”"),
     (("surprise",), 1, "no field “surprise”"),
-    (("data", "n"), 0, "n must be a whole number"),
-    (("data", "n"), True, "n must be a whole number"),
-    (("data", "n"), "30", "n must be a whole number"),
+    (("data", "n"), 0, "n must be an integer"),
+    (("data", "n"), True, "n must be an integer"),
+    (("data", "n"), "30", "n must be an integer"),
     (("data", "relation"), "replace", "relation must be one of"),
     (("data", "extra"), 1, "no field “extra”"),
     (("parts", 0, "reading", "type"), "Table", "must be one of"),
     (("parts", 0, "reading", "type"), "Number", "must be one of"),
     (("parts", 0, "reading", "names"), "age", "must be a list"),
-    (("parts", 0, "reading", "names"), [1], "must be a text"),
+    (("parts", 0, "reading", "names"), [1], "must be a string"),
     (("parts", 0, "reading", "names"), ["age", "pay"], "not encoded from 2 columns"),
-    (("parts", 0, "reading", "on", "bits"), 2.0, "must be a whole number"),
+    (("parts", 0, "reading", "on", "bits"), 2.0, "must be an integer"),
     (("parts", 0, "reading", "on", "bits"), 99, "Bits must lie"),
     (("parts", 0, "reading", "on", "high"), "many", "must be a finite number"),
     (("parts", 0, "reading", "on", "high"), "1e999", "must be a finite number"),
@@ -106,10 +106,10 @@ WRONG: list[tuple[tuple[str | int, ...], Any, str]] = [
             "queries",
         ),
         [],
-        "as a mapping",
+        "must be a mapping",
     ),
     (("parts", 0, "mechanism", "key"), "magic", "No mechanism of the catalogue"),
-    (("parts", 0, "mechanism", "key"), "direct-tables", "does not serve this question"),
+    (("parts", 0, "mechanism", "key"), "direct-tables", "cannot release this statistic"),
     (("parts", 0, "mechanism", "parameters"), {"epsilon": "x"}, "must be a finite number"),
     *(
         (("parts", 0, "mechanism", "parameters"), {"epsilon": value}, words)
@@ -119,9 +119,9 @@ WRONG: list[tuple[tuple[str | int, ...], Any, str]] = [
         }.items()
         for value in values
     ),
-    (("data", "n"), 10**4000, "n must be a whole number"),
-    (("data", "n"), "9" * 100_000, "n must be a whole number"),
-    (("data", "n"), ["a"] * 100_000, "n must be a whole number"),
+    (("data", "n"), 10**4000, "n must be an integer"),
+    (("data", "n"), "9" * 100_000, "n must be an integer"),
+    (("data", "n"), ["a"] * 100_000, "n must be an integer"),
     (("parts", 0, "reading", "on", "bits"), 10**4000, "Bits must lie"),
     (("\u202e2202",), 1, "no field “\ufffd2202”"),
     (("data", "a\nb"), 1, "no field “a\ufffdb”"),
@@ -133,11 +133,11 @@ WRONG: list[tuple[tuple[str | int, ...], Any, str]] = [
     (("parts", 0, "bounds_from_data"), 1, "true or false"),
     (("parts",), [], "between 1 and 64"),
     (("parts",), FILE["parts"] * (MAX_PARTS + 1), "between 1 and 64"),
-    (("parts",), {}, "parts a list"),
+    (("parts",), {}, "its parts a list"),
     (("parts", 0), 1, "question must be a mapping"),
     (("parts", 0), FILE, "no field “data”"),
     (("parts", 0, "draw"), 2, "no field “draw”"),
-    (("person",), 1, "the name of a column"),
+    (("person",), 1, "a column name"),
     (("rows_a_person",), 0, "The maximum rows per person must be"),
     (("rows_a_person",), True, "The maximum rows per person must be"),
     (("rows_a_person",), 1001, "The maximum rows per person must be"),
@@ -215,14 +215,14 @@ def test_a_request_carries_the_settings_with_which_its_file_is_read_and_leaves_t
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"type": "Format", "skip": "2"}, "must be a whole number"),
+        ({"type": "Format", "skip": "2"}, "must be an integer"),
         ({"type": "Format", "skip": -1}, "lines can be skipped"),
         ({"type": "Format", "decimal": "x"}, "a point or a comma"),
         ({"type": "Format", "missing": "-99"}, "must be a list"),
         ({"type": "Format", "header": 0}, "must be true or false"),
         ({"type": "Format", "values": ["7"]}, "no field “values”"),
         ({"type": "Number"}, "must be one of Format"),
-        ("decimal=,", "as a mapping"),
+        ("decimal=,", "must be a mapping"),
     ],
 )
 def test_settings_of_a_file_that_are_none_are_refused(settings: Any, words: str) -> None:

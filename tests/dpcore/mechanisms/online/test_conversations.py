@@ -339,7 +339,10 @@ def test_no_number_of_updates_is_promised_whose_own_noise_breaks_it(kind: type[I
     note = few.accuracy(problem, 0.05).note
     match = re.search(r"At this noise up to ([\d,]+) answers may need an update", note)
     assert match is not None
-    assert "you allow 20, so some queries may be refused. More updates increase the noise. No answer (⊥) does not count" in note
+    assert (
+        "you allow 20, so some queries may be refused. More updates increase the noise. No answer (⊥) does not count"
+        in note
+    )
     paid = int(match[1].replace(",", ""))
     # The benchmark reads its promise out of this note: it must not find none.
     talk = Talk(mechanism=few, dataset=skewed(problem), problem=problem, who="knowing")
@@ -392,7 +395,7 @@ def test_questions_one_at_a_time(entry: Entry, seed: int) -> None:
         conversation.transcript()
     no_questions: tuple[Any, ...] = (-1, problem.queries.count, 1.9, np.nan, "1", np.array([1, 2]))
     for wrong in no_questions:
-        with pytest.raises(ParameterError, match="A query is (an|one) integer"):
+        with pytest.raises(ParameterError, match=r"A query is (an|one) integer"):
             conversation.ask(wrong)
     paid = conversation.ask(1)  # three quarters of the rows; the first belief says little
     assert paid.paid.all()
