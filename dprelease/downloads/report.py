@@ -146,7 +146,7 @@ def _results(stored: Stored) -> Iterator[str]:
         number = f"{place}. " if len(questions) > 1 else ""
         yield f"<h3>{number}{escape(question.reading.title)}</h3>"
         yield from _paragraphs(
-            f"{question.queries.title} Mechanism: {part['mechanism']['title']}.",
+            f"{question.queries.title}. Mechanism: {part['mechanism']['title']}.",
             f"Privacy budget of this statistic: ε = {part['guarantee']['epsilon']}, δ = {part['guarantee']['delta']}."
             if len(questions) > 1
             else "",

@@ -82,7 +82,7 @@ def _is_written(column: Column) -> bool:
     return is_labels(column) and not column.yes_no
 
 
-PROGRAM = '''"""Makes the same release with OpenDP alone, in the folder of certificate.json: python3 with_opendp.py DATA.csv
+PROGRAM = '''"""Makes the same release with OpenDP alone, beside certificate.json: python3 with_opendp.py DATA.csv
 
 It needs the rows and samples new noise. Its output is another release, with the same privacy cost again.
 """

@@ -94,7 +94,7 @@ def test_it_says_what_of_whom_under_which_promise_and_how_wrong(tmp_path: Path) 
         "at most 4.49 times as likely",  # e^1.5
         "The budget is ε = 2",
         "A person with several rows is protected less.",
-        "Intervals: rows between a and b Mechanism: Identity histogram.",
+        "Intervals: rows between a and b. Mechanism: Identity histogram.",
         "With confidence 95%, no interval has an error above",
         "0 to 5",
         "run.py verify certificate.json counts.csv",
