@@ -224,6 +224,7 @@ class StableMedian(Mechanism):
                     text=f"{'at least' if replaced else 'a public n of at least'} {rows:,} rows, or no data away from "
                     "the ends of the range are so stable",
                     met=problem.n >= rows,
+                    met_by_rows=True,
                 ),
             ),
             rows_needed=rows,
