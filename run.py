@@ -340,12 +340,21 @@ def has_screen() -> bool:
 # --- the commands
 
 
+def port_number(text: str) -> int:
+    """The port that was written; refused where Python alone would read 9_000, or where no machine has such a port."""
+    if text.isascii() and text.isdecimal() and int(text) < 2**16:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"invalid port: {text!r}")
+
+
 def start(arguments: list[str]) -> int:
     """Serve the app until it is interrupted."""
     parser = argparse.ArgumentParser(
         prog="run.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--port", type=int, default=8501, help="another one is used if it is taken (default: 8501)")
+    parser.add_argument(
+        "--port", type=port_number, default=8501, help="another one is used if it is taken (default: 8501)"
+    )
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     options = parser.parse_args(arguments)
     python = ensure_environment(HERE / ".venv", groups=set())

@@ -19,8 +19,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import TextIO
 
-from dpcore.core import DataError, Neighbours, ParameterError
+from dpcore.core import DataError, Neighbours, ParameterError, read_number, read_whole_number
 from dpcore.data.reading.format import USUAL, Format, read_format
 from dpcore.data.reading.format_text import format_sentence
 from dpcore.data.reading.scratch import remove_all_when_ended
@@ -51,6 +52,7 @@ from dprelease.requests.file_checks import check_file_sizes
 from dprelease.requests.parts import Request
 from dprelease.verification import unverifiable
 
+NOT_YET = "No file is written: ask for the same again once the data owner has published it."
 FORMAT_HELP = "how the file is read, as in “decimal=, date_order=day missing=-99 separator=; encoding=cp1252 skip=2”"
 
 
@@ -68,6 +70,22 @@ def _user() -> str:
         return "unknown"
 
 
+def _number(text: str) -> float:
+    """Return an option's number; argparse shows the sentence of the error."""
+    try:
+        return read_number(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"invalid float value: {text!r}") from None
+
+
+def _whole_number(text: str) -> int:
+    """Return an option's whole number; argparse shows the sentence of the error."""
+    try:
+        return read_whole_number(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"invalid int value: {text!r}") from None
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="run.py", description=__doc__.partition("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
@@ -81,8 +99,8 @@ def _parser() -> argparse.ArgumentParser:
     rows.add_argument("--header", choices=["yes", "no"], help="whether the first row holds names")
     rows.add_argument("--format", default="", help=FORMAT_HELP)
     amounts = argparse.ArgumentParser(add_help=False)
-    amounts.add_argument("--epsilon", type=float, required=True, help="the most that all releases may cost together")
-    amounts.add_argument("--delta", type=float, default=0.0)
+    amounts.add_argument("--epsilon", type=_number, required=True, help="the most that all releases may cost together")
+    amounts.add_argument("--delta", type=_number, default=0.0)
 
     each = commands.add_parser("release", parents=[shared], help="charge, draw and store one release")
     each.add_argument(
@@ -91,7 +109,9 @@ def _parser() -> argparse.ArgumentParser:
     each.add_argument("data", type=Path, nargs="?", help="CSV or Parquet; without it, only a rehearsal")
     each.add_argument("--header", choices=["yes", "no"], help="whether the first row holds names")
     each.add_argument("--format", default="", help=FORMAT_HELP)
-    each.add_argument("--draw", type=int, default=1, help="of a plan: another number is another draw and charge")
+    each.add_argument(
+        "--draw", type=_whole_number, default=1, help="of a plan: another number is another draw and charge"
+    )
     each.add_argument("--out", type=Path, default=Path(), help="folder for the files (default: here)")
     each.add_argument("--zip", action="store_true", help="all files in one")
     each = commands.add_parser("verify", help="whether a certificate and its files hold together")
@@ -102,9 +122,11 @@ def _parser() -> argparse.ArgumentParser:
     each = parts.add_parser("register", parents=[shared, rows, amounts])
     each.add_argument("--name", required=True, help="how the data are called in certificates")
     each.add_argument("--relation", type=Neighbours, choices=list(Neighbours), default=Neighbours.ADD_REMOVE_ONE)
-    each.add_argument("--n", type=int, help="public number of rows; by default the file's, where rows are replaced")
+    each.add_argument(
+        "--n", type=_whole_number, help="public number of rows; by default the file's, where rows are replaced"
+    )
     each.add_argument("--person", default="", help="the column that tells whose a row is")
-    each.add_argument("--rows", type=int, default=1, help="rows of one person that count")
+    each.add_argument("--rows", type=_whole_number, default=1, help="rows of one person that count")
     each.add_argument(
         "--measure", type=BudgetMeasure, choices=list(BudgetMeasure), default=BudgetMeasure.SUMS,
         help="rho: for many Gaussian releases; the budget is then within epsilon and delta, and fixed",
@@ -120,9 +142,9 @@ def _parser() -> argparse.ArgumentParser:
     each = parts.add_parser("restore", parents=[shared], help="put a copy in the place of a damaged or lost file")
     each.add_argument("copy", type=Path)
     each = parts.add_parser("publish", parents=[shared])
-    each.add_argument("entry", type=int)
+    each.add_argument("entry", type=_whole_number)
     each = parts.add_parser("machine-failed", parents=[shared], help="an attempt that the machine ended")
-    each.add_argument("attempt", type=int)
+    each.add_argument("attempt", type=_whole_number)
     return parser
 
 
@@ -203,14 +225,16 @@ def _release(options: argparse.Namespace, by: Actor) -> Iterator[str]:
         raise LedgerError(outcome.sentence)
     if known:
         yield f"Entry {outcome.entry} was drawn before; this file was not read. Nothing is charged again."
-    files = downloads_of(outcome)
-    if options.zip:
+    # As on the page: an analyst gets an unpublished release when the data owner publishes it.
+    files = downloads_of(outcome) if outcome.published or by.role is Role.STEWARD else {}
+    if options.zip and files:
         files = {f"release-{outcome.entry}.zip": zip_files(files)}
     if existing := [
         name for name in files if (options.out / name).exists() and (options.out / name).read_bytes() != files[name]
     ]:
         raise LedgerError(f"The release is stored, but a file {existing[0]} is there already: name another folder.")
-    options.out.mkdir(parents=True, exist_ok=True)
+    if files:
+        options.out.mkdir(parents=True, exist_ok=True)
     for name, contents in files.items():
         (options.out / name).write_bytes(contents)
     charged = Price.read(dict(outcome.chain[-1]["amount"]))
@@ -219,7 +243,10 @@ def _release(options: argparse.Namespace, by: Actor) -> Iterator[str]:
         yield format_sentence(table.format, header=table.header)
     yield f"Entry {outcome.entry}, charged {charged}. {published}. Left: {ledger.account(dataset_id).left}."
     yield from _coverage_lines(request, [coverage(part.mechanism, part.problem) for part in request.parts])
-    yield f"Written: {', '.join(str(options.out / name) for name in files)}."
+    if files:
+        yield f"Written: {', '.join(str(options.out / name) for name in files)}."
+    else:
+        yield NOT_YET
 
 
 def _coverage_lines(request: Request, coverages: Sequence[str]) -> Iterator[str]:
@@ -354,14 +381,22 @@ def main(arguments: Sequence[str]) -> int:
             by = Actor(name=options.by, role=options.role)
             lines = _release(options, by) if options.command == "release" else _ledger(options, by)
         for line in lines:
-            print(line)
+            _print(line, sys.stdout)
     except (LedgerError, ParameterError, DataError) as error:
-        print(error, file=sys.stderr)
+        _print(str(error), sys.stderr)
         return 1
     except OSError as error:
-        print(f"{error.filename or 'A file'}: {error.strerror}.", file=sys.stderr)
+        _print(f"{error.filename or 'A file'}: {error.strerror}.", sys.stderr)
         return 1
     return 0
+
+
+def _print(text: str, stream: TextIO) -> None:
+    """Print a line at once; where its reader has gone, as ``| head`` does, the command goes on without one."""
+    try:
+        print(text, file=stream, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 if __name__ == "__main__":

@@ -135,9 +135,7 @@ class PrintedIntervals(PureMechanism):
             crowding(n=rows, alpha=self.alpha, tie_bits=self.tie_bits) <= 0.4 * beta for rows in (n, needed)
         )
         assumptions = (
-            Assumption(
-                text=f"n is at least {needed:,} rows, what the proof needs", met=n >= needed, met_by_rows=True
-            ),
+            Assumption(text=f"n is at least {needed:,} rows, what the proof needs", met=n >= needed, met_by_rows=True),
             Assumption(
                 text=f"tie-breaking bits leave at most {limit:,} rows (α²/36 of n) at one position",
                 met=sparse,
