@@ -145,7 +145,8 @@ def _solve_buttons(plan: Plan) -> DeltaGenerator:
         st.button(
             "Smallest ε that meets the targets", key="plan_targets", type="primary", on_click=_request_solve,
             args=("targets",), disabled=not any(each.target and not each.pinned for each in plan.questions),
-            help=f"For each target: the mechanism that meets it on all data with the smallest ε, up to {HIGHEST:g}. "
+            help=f"For each target: the mechanism that meets it with the smallest ε, up to {HIGHEST:g}. "
+            "A target that a theorem proves is met on all data; one that is only simulated is not proved. "
             "Mechanisms with δ are tried only for tables and values that already have a δ.",
         )  # fmt: skip
         st.number_input("Total ε", MIN_TOTAL, MAX_TOTAL, step=None, format="%g", key=TOTAL, width=110)

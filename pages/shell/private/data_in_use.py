@@ -69,7 +69,7 @@ def words(source: Source) -> str:
     """Return kind, name and number of rows; of a private table only a declared number."""
     provenance = source.provenance
     if is_twin(source):
-        return f"Made-up twin{_of_file()} · n = {source.origin.rows:,}"
+        return f"Mock data{_of_file()} · n = {source.origin.rows:,}"
     if not provenance.is_private:
         rows = "" if isinstance(source.origin, Generated) else f" · n = {source.origin.rows:,}"
         return f"Public · {plain(provenance)}{rows}"
@@ -79,7 +79,7 @@ def words(source: Source) -> str:
 
 def _of_file() -> str:
     file = session_file()
-    return f" of {escaped(file.table.name)}" if file else ""
+    return f" for {escaped(file.table.name)}" if file else ""
 
 
 def plain(provenance: Provenance) -> str:
