@@ -340,13 +340,20 @@ def has_screen() -> bool:
 # --- the commands
 
 
+def port_number(text: str) -> int:
+    """The port that was written; refused where Python alone would read 9_000, or where no machine has such a port."""
+    if text.isascii() and text.isdecimal() and int(text) < 2**16:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"invalid port: {text!r}")
+
+
 def start(arguments: list[str]) -> int:
     """Serve the app until it is interrupted."""
     parser = argparse.ArgumentParser(
         prog="run.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--port", type=int, default=8501, help="another port is used if this one is taken (default: 8501)"
+        "--port", type=port_number, default=8501, help="another port is used if this one is taken (default: 8501)"
     )
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     options = parser.parse_args(arguments)

@@ -19,8 +19,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import TextIO
 
-from dpcore.core import DataError, Neighbours, ParameterError
+from dpcore.core import DataError, Neighbours, ParameterError, read_number, read_whole_number
 from dpcore.data.reading.format import USUAL, Format, read_format
 from dpcore.data.reading.format_text import format_sentence
 from dpcore.data.reading.scratch import remove_all_when_ended
@@ -51,6 +52,7 @@ from dprelease.requests.file_checks import check_file_sizes
 from dprelease.requests.parts import Request
 from dprelease.verification import unverifiable
 
+NOT_YET = "No file is written. Repeat the request after the data owner has published it."
 FORMAT_HELP = (
     "format of the file, for example “decimal=, date_order=day missing=-99 separator=; encoding=cp1252 skip=2”"
 )
@@ -70,6 +72,22 @@ def _user() -> str:
         return "unknown"
 
 
+def _number(text: str) -> float:
+    """Return an option's number; argparse shows the sentence of the error."""
+    try:
+        return read_number(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"invalid float value: {text!r}") from None
+
+
+def _whole_number(text: str) -> int:
+    """Return an option's whole number; argparse shows the sentence of the error."""
+    try:
+        return read_whole_number(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"invalid int value: {text!r}") from None
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="run.py", description=__doc__.partition("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
@@ -83,8 +101,8 @@ def _parser() -> argparse.ArgumentParser:
     rows.add_argument("--header", choices=["yes", "no"], help="whether the first row holds names")
     rows.add_argument("--format", default="", help=FORMAT_HELP)
     amounts = argparse.ArgumentParser(add_help=False)
-    amounts.add_argument("--epsilon", type=float, required=True, help="maximum total cost of all releases")
-    amounts.add_argument("--delta", type=float, default=0.0)
+    amounts.add_argument("--epsilon", type=_number, required=True, help="maximum total cost of all releases")
+    amounts.add_argument("--delta", type=_number, default=0.0)
 
     each = commands.add_parser("release", parents=[shared], help="charge, sample and store one release")
     each.add_argument(
@@ -93,7 +111,9 @@ def _parser() -> argparse.ArgumentParser:
     each.add_argument("data", type=Path, nargs="?", help="CSV or Parquet; without it, only a test run")
     each.add_argument("--header", choices=["yes", "no"], help="whether the first row holds names")
     each.add_argument("--format", default="", help=FORMAT_HELP)
-    each.add_argument("--draw", type=int, default=1, help="for a plan: another number is another release and charge")
+    each.add_argument(
+        "--draw", type=_whole_number, default=1, help="for a plan: another number is another release and charge"
+    )
     each.add_argument("--out", type=Path, default=Path(), help="folder for the files (default: here)")
     each.add_argument("--zip", action="store_true", help="all files in one")
     each = commands.add_parser("verify", help="check that a certificate and its files are consistent")
@@ -105,10 +125,10 @@ def _parser() -> argparse.ArgumentParser:
     each.add_argument("--name", required=True, help="name of the data in certificates")
     each.add_argument("--relation", type=Neighbours, choices=list(Neighbours), default=Neighbours.ADD_REMOVE_ONE)
     each.add_argument(
-        "--n", type=int, help="public number of rows; if rows are replaced, the default is the file's number"
+        "--n", type=_whole_number, help="public number of rows; if rows are replaced, the default is the file's number"
     )
     each.add_argument("--person", default="", help="column that identifies the person")
-    each.add_argument("--rows", type=int, default=1, help="maximum rows per person")
+    each.add_argument("--rows", type=_whole_number, default=1, help="maximum rows per person")
     each.add_argument(
         "--measure", type=BudgetMeasure, choices=list(BudgetMeasure), default=BudgetMeasure.SUMS,
         help="rho: for many Gaussian releases; the budget then stays within epsilon and delta and cannot be changed",
@@ -124,9 +144,9 @@ def _parser() -> argparse.ArgumentParser:
     each = parts.add_parser("restore", parents=[shared], help="replace a damaged or lost file by a copy")
     each.add_argument("copy", type=Path)
     each = parts.add_parser("publish", parents=[shared])
-    each.add_argument("entry", type=int)
+    each.add_argument("entry", type=_whole_number)
     each = parts.add_parser("machine-failed", parents=[shared], help="an attempt that ended with a machine failure")
-    each.add_argument("attempt", type=int)
+    each.add_argument("attempt", type=_whole_number)
     return parser
 
 
@@ -207,14 +227,16 @@ def _release(options: argparse.Namespace, by: Actor) -> Iterator[str]:
         raise LedgerError(outcome.sentence)
     if known:
         yield f"Entry {outcome.entry} was released before, and this file was not read. Nothing is charged again."
-    files = downloads_of(outcome)
-    if options.zip:
+    # As on the page: an analyst gets an unpublished release when the data owner publishes it.
+    files = downloads_of(outcome) if outcome.published or by.role is Role.STEWARD else {}
+    if options.zip and files:
         files = {f"release-{outcome.entry}.zip": zip_files(files)}
     if existing := [
         name for name in files if (options.out / name).exists() and (options.out / name).read_bytes() != files[name]
     ]:
         raise LedgerError(f"The release is stored, but the file {existing[0]} exists already. Choose another folder.")
-    options.out.mkdir(parents=True, exist_ok=True)
+    if files:
+        options.out.mkdir(parents=True, exist_ok=True)
     for name, contents in files.items():
         (options.out / name).write_bytes(contents)
     charged = Price.read(dict(outcome.chain[-1]["amount"]))
@@ -223,7 +245,10 @@ def _release(options: argparse.Namespace, by: Actor) -> Iterator[str]:
         yield format_sentence(table.format, header=table.header)
     yield f"Entry {outcome.entry}, charged {charged}. {published}. Left: {ledger.account(dataset_id).left}."
     yield from _coverage_lines(request, [coverage(part.mechanism, part.problem) for part in request.parts])
-    yield f"Written: {', '.join(str(options.out / name) for name in files)}."
+    if files:
+        yield f"Written: {', '.join(str(options.out / name) for name in files)}."
+    else:
+        yield NOT_YET
 
 
 def _coverage_lines(request: Request, coverages: Sequence[str]) -> Iterator[str]:
@@ -361,14 +386,22 @@ def main(arguments: Sequence[str]) -> int:
             by = Actor(name=options.by, role=options.role)
             lines = _release(options, by) if options.command == "release" else _ledger(options, by)
         for line in lines:
-            print(line)
+            _print(line, sys.stdout)
     except (LedgerError, ParameterError, DataError) as error:
-        print(error, file=sys.stderr)
+        _print(str(error), sys.stderr)
         return 1
     except OSError as error:
-        print(f"{error.filename or 'A file'}: {error.strerror}.", file=sys.stderr)
+        _print(f"{error.filename or 'A file'}: {error.strerror}.", sys.stderr)
         return 1
     return 0
+
+
+def _print(text: str, stream: TextIO) -> None:
+    """Print a line at once; where its reader has gone, as ``| head`` does, the command goes on without one."""
+    try:
+        print(text, file=stream, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from typing import Any
 from dpcore.core import Neighbours, exactly
 from dpcore.privacy.composition import zcdp_delta
 from dprelease.ledger.canonical import digest, digest_of_bytes
-from dprelease.ledger.chain import fold_chain
+from dprelease.ledger.chain import MAX_COUNT, fold_chain
 from dprelease.ledger.records import is_words
 from dprelease.ledger.units import ATTO_DIGITS, NANO_DIGITS, Price
 
@@ -27,8 +27,8 @@ FIELDS = {
     *("at", "ledger", "digest"),
 }
 """Fields of every certificate."""
-MAX_COUNT = 10**6
-"""Upper limit of versions, copies and entries of a ledger."""
+EARLIEST = datetime.date(2000, 1, 1)
+"""No certificate is older."""
 HEX_DIGITS = {32: "32 hexadecimal digits", 64: "64 hexadecimal digits"}
 NUMBERS = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
 VERSION = re.compile(
@@ -55,10 +55,14 @@ def _is_column(value: Any) -> bool:
 
 
 def _is_date(value: Any) -> bool:
+    """Return whether a value is a date as a ledger writes it, and not one in the future."""
     try:
-        return isinstance(value, str) and datetime.date.fromisoformat(value).isoformat() == value
+        day = datetime.date.fromisoformat(value) if isinstance(value, str) else datetime.date.min
     except ValueError:
         return False
+    # A day more, as the clocks of two computers differ.
+    latest = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=1)
+    return day.isoformat() == value and EARLIEST <= day <= latest
 
 
 def _is_version(value: Any) -> bool:
@@ -76,14 +80,14 @@ UNVERIFIABLE_FIELDS: dict[str, tuple[Check, str, str]] = {
     "data.salt": (lambda x: is_hex(x, 32), HEX_DIGITS[32], "random"),
     "data.name": (_is_words, "a name", "chosen by the data owner"),
     "data.unit.stated_by": (_is_words, "a name", "name of the person who registered the data"),
-    "data.registered": (_is_date, "a date", "when the data were registered"),
+    "data.registered": (_is_date, "a date since 2000 and not in the future", "when the data were registered"),
     "version": (lambda x: is_count(x, least=1), "a whole number above 0", "which version of the rows was read"),
     **{
         f"software.{name}": (_is_version, "a version", "version of the program that made the release")
         for name in ("dpscope", "numpy", "opendp", "python")
     },
     "by": (_is_words, "a name", "name of the person who requested the release"),
-    "at": (_is_date, "a date", "day of the release"),
+    "at": (_is_date, "a date since 2000 and not in the future", "day of the release"),
     "ledger.salt": (lambda x: is_hex(x, 32), HEX_DIGITS[32], "random"),
 }  # fmt: skip
 """Fields that files cannot verify: a check of their form, the form in words, and their meaning."""

@@ -408,3 +408,17 @@ for module in pkgutil.iter_modules(benchmarks.__path__):
     if module.name != "__main__":
         __import__(f"benchmarks.{{module.name}}")"""
     subprocess.run([sys.executable, "-c", code], cwd=run.HERE, check=True)
+
+
+@pytest.mark.parametrize("text", ["9_000", "65536", "-1", "", "port"])
+def test_a_port_is_a_plain_number(
+    text: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_environment(*_: object, **__: object) -> Path:
+        raise AssertionError("the app would start")
+
+    monkeypatch.setattr(run, "ensure_environment", no_environment)
+    with pytest.raises(SystemExit):
+        run.start([f"--port={text}"])
+    assert "argument --port: invalid port" in capsys.readouterr().err
+    assert run.port_number("9000") == 9000

@@ -4,7 +4,17 @@ Nothing here computes; the numerics live on the floors above (``domains``, ``que
 ``mechanisms``). ``dpcore/README.md`` is the map.
 """
 
-from dpcore.core.basics import Booleans, DataError, Floats, Integers, ParameterError, is_visible, printable
+from dpcore.core.basics import (
+    Booleans,
+    DataError,
+    Floats,
+    Integers,
+    ParameterError,
+    is_visible,
+    printable,
+    read_number,
+    read_whole_number,
+)
 from dpcore.core.blocks import Blocks, cancellable, checkpoint, finish, keep_running_while, paused, scaled
 from dpcore.core.bounds import Assumption, Bound, BoundKind, ErrorUnit, describe_error
 from dpcore.core.guarantees import (
@@ -82,6 +92,8 @@ __all__ = [
     "paused",
     "per_person",
     "printable",
+    "read_number",
+    "read_whole_number",
     "rounded_down",
     "rounded_up",
     "rows_up",

@@ -50,5 +50,30 @@ def is_visible(text: str) -> bool:
     return any(unicodedata.category(each)[0] in "LNPS" and each not in BLANK_LETTERS for each in text)
 
 
+def read_number(text: str) -> float:
+    """Return the number that a user wrote; unlike Python's ``float``, "1_0" is none.
+
+    Raises:
+        ValueError: the text is no number.
+
+    >>> read_number(" 1e-6 ")
+    1e-06
+    """
+    if "_" in text:  # a slip for 1.0 would be read as 10
+        raise ValueError("A number has no underscore.")
+    return float(text)
+
+
+def read_whole_number(text: str) -> int:
+    """Return the whole number that a user wrote; unlike Python's ``int``, "1_0" is none.
+
+    Raises:
+        ValueError: the text is no whole number.
+    """
+    if "_" in text:
+        raise ValueError("A number has no underscore.")
+    return int(text)
+
+
 class DataError(ValueError):
     """A table does not fit; the message names column, row number and what was expected, never a record's value."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -36,10 +37,17 @@ class ErrorUnit(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Assumption:
-    """One condition of a theorem and whether it is met here."""
+    """One condition of a theorem and whether it is met here.
+
+    Attributes:
+        text: the condition.
+        met: whether it is met with the problem's n.
+        met_by_rows: whether it is met with ``rows_needed`` rows; False for a condition that no n meets.
+    """
 
     text: str
     met: bool
+    met_by_rows: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +125,11 @@ def describe_error(
     if given:
         bound = dataclasses.replace(bound, assumptions=())
     few = bound.rows_needed is not None and n < bound.rows_needed
-    needed = f" It needs n = {bound.rows_needed:,} or more." if few else ""
+    # An n is asked for only where it helps: under add/remove no n can be checked.
+    enough = all(each.met or each.met_by_rows for each in bound.assumptions)
+    needed = f" It needs n = {bound.rows_needed:,} or more." if few and enough else ""
+    if bound.kind is not BoundKind.GUARANTEE and math.isinf(bound.value):
+        return "No guarantee: no bound on the error is proved here."
     if bound.kind is not BoundKind.GUARANTEE:
         return "No guarantee: no error is proved here, only an order of magnitude."
     if not bound.applies:

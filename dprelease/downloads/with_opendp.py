@@ -272,5 +272,7 @@ def main(path):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("Usage: python3 with_opendp.py DATA.csv")
     main(sys.argv[1])
 '''

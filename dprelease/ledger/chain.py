@@ -27,6 +27,8 @@ OPENING = (REGISTERED, VERSION, BUDGET)
 AMOUNTS = (BUDGET, ATTEMPT, *OUTCOMES)
 """Kinds whose lines have an amount."""
 FIELDS = {"seq", "kind", "about", "details", "previous"}
+MAX_COUNT = 10**6
+"""Upper limit of versions, copies, entries and forgotten failures of a ledger."""
 FIRST = "0" * 64
 """Previous digest of the first line."""
 Line = Mapping[str, Any]
@@ -166,6 +168,8 @@ def _book_line(account: Balance, line: Line) -> list[str]:
         account.published.add(about)
     elif kind == RESTORED:
         account.forgotten += about
+        if account.forgotten > MAX_COUNT:
+            faults.append("no copies have forgotten so many failures")
     if (kind != RESTORED and (kind in (*OUTCOMES, PUBLISHED)) != bool(about)) or about < 0:
         faults.append("it refers to the wrong entry")
     if account.spent and (account.budget is None or not account.spent.within(account.budget)):

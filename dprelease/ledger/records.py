@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import itertools
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -24,11 +26,19 @@ RELEASE = "release"
 DAMAGED = "The ledger cannot be read. Restore a backup."
 MAX_WORDS = 200
 """Largest number of characters of a name or a reason."""
+MAX_MARKS = 8
+"""Largest number of combining marks on a letter, beyond those of any script: more grow over the lines around."""
 
 
 def is_words(text: str) -> bool:
-    """Return whether a name or reason is visible, printable and not too long."""
-    return len(text) <= MAX_WORDS and is_visible(text) and text.isprintable()
+    """Return whether a name or reason is visible, printable and not too long, and no letter has too many marks."""
+    return len(text) <= MAX_WORDS and is_visible(text) and text.isprintable() and _most_marks(text) <= MAX_MARKS
+
+
+def _most_marks(text: str) -> int:
+    """Return the largest number of combining marks in a row."""
+    are_marks = (unicodedata.category(each)[0] == "M" for each in text)
+    return max((sum(1 for _ in run) for is_mark, run in itertools.groupby(are_marks) if is_mark), default=0)
 
 
 def restored_sentence(times: int) -> str:

@@ -47,7 +47,7 @@ NAMES = ("entries", "payloads")
 
 CHECKS = """
 CREATE TRIGGER in_order BEFORE INSERT ON entries
-    WHEN NEW.seq IS NOT (SELECT count(*) + 1 FROM entries)
+    WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM entries)
       OR NEW.seq > 1 AND NEW.previous IS NOT (SELECT digest FROM entries ORDER BY seq DESC LIMIT 1)
       OR (NEW.kind = 'registered') <> (NEW.seq = 1)
     BEGIN SELECT raise(ABORT, 'an entry follows the one before it'); END;
@@ -76,15 +76,24 @@ CREATE TRIGGER payload_once BEFORE INSERT ON payloads
     BEGIN SELECT raise(ABORT, 'a payload is there already'); END;
 """
 
-SCRIPT = "\n".join(
-    [
-        "BEGIN;",
-        TABLES,
-        *(NEVER.format(table=table) for table in NAMES),
-        CHECKS,
-        f"PRAGMA application_id = {APPLICATION};",
-        f"PRAGMA user_version = {VERSION};",
-        "COMMIT;",
-    ]
-)
-"""Turns an empty file into a ledger in one transaction: one per statement would sync the disk a dozen times."""
+EARLIER_CHECKS = CHECKS.replace("(SELECT coalesce(max(seq), 0) + 1 FROM entries)", "(SELECT count(*) + 1 FROM entries)")
+"""The same rules as a ledger of this schema may have them: it was begun when each entry still counted all before it."""
+
+
+def script(checks: str = CHECKS) -> str:
+    """Return SQL that turns an empty file into a ledger in one transaction; one per statement would sync a dozen times.
+
+    Args:
+        checks: the rules for new entries, also EARLIER_CHECKS to compare an older file with.
+    """
+    return "\n".join(
+        [
+            "BEGIN;",
+            TABLES,
+            *(NEVER.format(table=table) for table in NAMES),
+            checks,
+            f"PRAGMA application_id = {APPLICATION};",
+            f"PRAGMA user_version = {VERSION};",
+            "COMMIT;",
+        ]
+    )

@@ -33,6 +33,7 @@ class WholeRehearsal:
         guarantee: guarantee of a release of the true rows.
         ways: number of columns of the measured tables.
         n: number of mock rows.
+        beta: failure probability of the bounds.
         names: names of the columns of each pair.
         wrong_cell_shares: share of rows in a wrong cell of each pair, (pairs,).
         worst: error of each pair's worst cell, shares of n, (pairs,).
@@ -43,6 +44,7 @@ class WholeRehearsal:
     guarantee: Guarantee
     ways: int
     n: int
+    beta: float
     names: tuple[tuple[str, str], ...]
     wrong_cell_shares: Floats
     worst: Floats
@@ -85,6 +87,7 @@ def rehearse_table(
         guarantee=mechanism.person_guarantee(problem, table.person_rows if table.person else 0),
         ways=release.plan.cliques.ways,
         n=n,
+        beta=beta,
         names=tuple((domain.names[first], domain.names[second]) for first, second in pairs),
         wrong_cell_shares=distances(synthetic, truth, sets=pairs, n=n),
         worst=np.array([np.abs(synthetic[pair] - truth[pair]).max() / n for pair in pairs]),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.core import ParameterError, exactly
+from dpcore.core import ParameterError, exactly, read_number
 from dpcore.data.columns import Labels, Number, is_labels, is_number
 from dpcore.data.dates import STEPS, Dates, is_dates
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
@@ -124,7 +124,7 @@ def _number(text: str | None) -> float:
         ParameterError: it is not a number; the message does not quote it.
     """
     try:
-        return float((text or "").replace("−", "-"))
+        return read_number((text or "").replace("−", "-"))
     except ValueError:
         pass
     raise ParameterError("From and to must be numbers.")
@@ -283,7 +283,7 @@ def _normalize(name: str, value: Any) -> Any:
         return labels_text(split_labels(value.strip(BLANKS)))
     if name in ("from", "to"):
         try:
-            number = float(value.replace("−", "-"))
+            number = read_number(value.replace("−", "-"))
         except ValueError:
             return value.strip()
         return exactly(number) if math.isfinite(number) and not value.strip().isdecimal() else value.strip()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Neighbours
+from dpcore.core import Neighbours, rounded_down
 from dpcore.core.safe_csv import escape_frame
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.tables.whole_table import WholeTable
@@ -18,7 +18,7 @@ from dprelease.plan.questions import Plan, PlannedQuestion
 from dprelease.plan.whole_table import WholeRehearsal, rehearse_table
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Axis, Dots, Mark, Picture
-from pages.charts.words import percent, printable_labels, rows, short_numbers
+from pages.charts.words import percent, percent_up, printable_labels, rows, short_numbers
 from pages.plan.add_questions import PAIRS, append_questions
 from pages.plan.plan_table import PlanTable, to_release
 from pages.shell.controls import stops
@@ -168,7 +168,8 @@ def _sentence(rehearsal: WholeRehearsal) -> str:
     )
     largest = float(rehearsal.within.max())
     if largest < math.inf:
-        return f"{text}; the guaranteed error is at most {percent(largest)}."
+        confidence = rounded_down(100 * (1 - rehearsal.beta))
+        return f"{text}; with confidence {confidence}%, the guaranteed error is at most {percent_up(largest)}."
     return f"{text}; no error is guaranteed."
 
 

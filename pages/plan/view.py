@@ -146,8 +146,9 @@ def _solve_buttons(plan: Plan) -> DeltaGenerator:
         st.button(
             "Smallest ε that meets the targets", key="plan_targets", type="primary", on_click=_request_solve,
             args=("targets",), disabled=not any(each.target and not each.pinned for each in plan.questions),
-            help="Finds for each target the mechanism that meets it on all data with the smallest ε, up to "
-                 f"{HIGHEST:g}. Mechanisms with δ are used only for tables and values that already have a δ.",
+            help="Finds for each target the mechanism that meets it with the smallest ε, up to "
+                 f"{HIGHEST:g}. A target that a theorem proves is met on all data; a simulated one is not proved. "
+                 "Mechanisms with δ are used only for tables and values that already have a δ.",
         )  # fmt: skip
         st.number_input("Total ε", MIN_TOTAL, MAX_TOTAL, step=None, format="%g", key=TOTAL, width=110)
         st.button(

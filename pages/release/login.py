@@ -6,6 +6,7 @@ import importlib.util
 
 import streamlit as st
 
+from dprelease.ledger.records import Role
 from dprelease.ledger.store import Ledger
 from pages.release.results import day_of, show_result, stored_sentence
 from pages.release.shared_rows import withdraw_everywhere
@@ -17,6 +18,8 @@ from pages.shell.private.data_in_use import escaped
 LOG_IN = "Log in to see published releases. Only data owners and analysts see the ledger."
 NO_AUTHLIB = "The log-in needs Authlib and HTTPX on the server: `pip install -c constraints.txt authlib httpx`."
 NOTHING = "Nothing is published yet."
+ROLE_WORDS = {Role.STEWARD: "data owner", Role.ANALYST: "analyst", None: "viewer"}
+"""What a user's role is called on the screen."""
 
 
 def login_page() -> None:
@@ -42,7 +45,7 @@ def show_published(store: Ledger | None) -> None:
 def account_bar() -> None:
     """Draw the user's name and role, and the log-out button."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"{escaped(person())}, {role() or 'viewer'}")
+        st.caption(f"{escaped(person())}, {ROLE_WORDS[role()]}")
         st.button("Log out", on_click=_log_out, key="release_logout", type="tertiary")
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Entry, Neighbours, Parameter, exactly
+from dpcore.core import Entry, Neighbours, Parameter, exactly, read_number
 from pages.shell.links import in_link, linked_keys, reset_on_history, to_link
 from pages.shell.presentation import presentation_place
 from pages.shell.server.streamlit_internals import remove_parameters
@@ -63,9 +63,9 @@ def run_with_link_warnings(page: Callable[[], None]) -> None:
     _link_warnings.set(warnings)
     repeated = REPEATED_WARNINGS.pop()
     parameters = {key: text for key, text in st.query_params.to_dict().items() if key not in st.session_state}
-    infinite = [key for key, text in parameters.items() if _is_infinite(text)]
-    remove_parameters(infinite)  # a control for whole numbers would end the run
-    for key in infinite:
+    misread = [key for key, text in parameters.items() if _is_misread(text)]
+    remove_parameters(misread)
+    for key in misread:
         warn_of_link(key, f"In the link, “{key}” is not a finite number; showing the usual value instead.")
     page()
     for key, text in parameters.items():
@@ -98,9 +98,10 @@ def warn_of_link(key: str, sentence: str) -> None:
     warnings.place.warning(sentence)
 
 
-def _is_infinite(text: str) -> bool:
+def _is_misread(text: str) -> bool:
+    """Return whether a control would misread a text as a number: one without end ends its run, and 1_0 becomes 10."""
     try:
-        return math.isinf(float(text))
+        return math.isinf(float(text)) or "_" in text
     except ValueError:
         return False
 
@@ -109,7 +110,7 @@ def _is_meant(text: str, value: object) -> bool:
     """Return whether a link means a control's value in another spelling: 1.0 for 1, TRUE for True."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
-            return float(text) == value
+            return read_number(text) == value
         except ValueError:
             return False
     return text.lower() == str(value).lower()
@@ -145,7 +146,7 @@ def check_link(key: str, *, parameter: Parameter, default: Value) -> None:
     if text is None or parameter.boolean or parameter.choices:
         return
     try:
-        fits = parameter.low <= float(text) <= parameter.high
+        fits = parameter.low <= read_number(text) <= parameter.high
     except ValueError:
         fits = False
     if not fits:

@@ -6,7 +6,7 @@ import re
 
 import streamlit as st
 
-from dpcore.core import ParameterError
+from dpcore.core import ParameterError, read_number
 from dpcore.data.lists import MAX_VARIABLES, ListColumns
 from dpcore.data.predicates import Predicate
 from dpcore.data.product import MAX_ATTRIBUTES
@@ -71,7 +71,8 @@ def parse_predicate(column: str, part: str) -> Predicate:
     for sign, kind in ((">=", "at least"), ("<", "below")):
         if part.startswith(sign):
             try:
-                return Predicate(column=column, kind=kind, value=float(part.removeprefix(sign).replace("−", "-")))
+                number = read_number(part.removeprefix(sign).replace("−", "-"))
+                return Predicate(column=column, kind=kind, value=number)
             except ValueError:
                 raise ParameterError(f"After “{sign}” a number is needed. {VALUE}") from None
     return Predicate(column=column, value=part)

@@ -234,3 +234,61 @@ def test_a_budget_is_set_again_and_another_file_is_a_version(capsys: pytest.Capt
     assert "at least what is spent" in told(capsys, "ledger budget --epsilon 0.4 --reason less")[1]
     assert told(capsys, "ledger budget --epsilon 2 --reason more")[0] == 0
     assert "of ε 2, left ε 1.5" in told(capsys, "ledger show")[1]
+
+
+@pytest.mark.slow
+def test_an_analyst_gets_a_release_once_it_is_published(capsys: pytest.CaptureFixture[str]) -> None:
+    """The Release page shows it no sooner either."""
+    told(capsys, REGISTER)
+    for options in ("", " --zip"):
+        code, sentence = told(capsys, f"release request.json data.csv --out got --role analyst{options}")
+        assert code == 0 and "Entry 1, charged ε 0.5. Not published." in sentence
+        assert sentence.endswith("ask for the same again once the data owner has published it.\n")
+        assert not Path("got").exists() and "Written" not in sentence
+    assert told(capsys, "ledger publish 1")[0] == 0
+    assert "Written: " in told(capsys, "release request.json data.csv --out got --role analyst")[1]
+    assert told(capsys, "verify got/certificate.json got/counts.csv")[0] == 0
+    told(capsys, "release again.json data.csv --out mine")
+    assert Path("mine/counts.csv").is_file(), "the data owner has it at once"
+
+
+NUMBERS = {
+    "--epsilon": "ledger register data.csv --name x --n 3 --epsilon {}",
+    "--delta": "ledger register data.csv --name x --n 3 --epsilon 1 --delta {}",
+    "--n": "ledger register data.csv --name x --epsilon 1 --n {}",
+    "--rows": "ledger register data.csv --name x --epsilon 1 --n 3 --person job --rows {}",
+    "--draw": "release request.json --draw {}",
+    "entry": "ledger publish {}",
+    "attempt": "ledger machine-failed {}",
+}
+
+
+@pytest.mark.parametrize("option", NUMBERS)
+def test_a_number_with_an_underscore_is_refused(capsys: pytest.CaptureFixture[str], option: str) -> None:
+    """A slip for 1.0, and Python reads 10."""
+    with pytest.raises(SystemExit) as raised:
+        main(NUMBERS[option].format("1_0").split())
+    assert raised.value.code == 2
+    assert f"argument {option}: invalid" in capsys.readouterr().err and not default_folder().exists()
+
+
+@pytest.mark.slow
+def test_a_reader_that_has_gone_ends_nothing_and_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    told(capsys, REGISTER)
+    told(capsys, "release request.json data.csv")
+    variables = os.environ | {"PYTHONPATH": str(ROOT)}
+    for command, code in (
+        ("verify certificate.json counts.csv", 0),
+        ("ledger show", 0),
+        ("release request.json", 0),
+        ("release again.json data.csv --out second", 0),
+        ("verify missing.json", 1),
+    ):
+        reading, writing = os.pipe()
+        os.close(reading)
+        words = [sys.executable, "-m", "dprelease.commands", *command.split()]
+        output, errors = (subprocess.PIPE, writing) if code else (writing, subprocess.PIPE)
+        done = subprocess.run(words, env=variables, check=False, stdout=output, stderr=errors)
+        os.close(writing)
+        assert done.returncode == code and not (done.stdout or done.stderr), command
+    assert Path("second/certificate.json").is_file()

@@ -172,7 +172,8 @@ def test_every_wrong_value_of_every_field_is_caught_though_all_is_booked_anew(st
     assert tried > 1000
 
 
-HOSTILE = ("\n", "a\x00b", "\u202egnp", "\u200b", "\u3164", "a\nb", "x" * 201, "x" * 10**6)
+MARKS = "a" + "\u0301" * 9
+HOSTILE = (MARKS, "\n", "a\x00b", "\u202egnp", "\u200b", "\u3164", "a\nb", "x" * 201, "x" * 10**6)
 """What shows nothing, something else than it is, or too much."""
 
 

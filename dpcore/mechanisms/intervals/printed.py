@@ -131,10 +131,16 @@ class PrintedIntervals(PureMechanism):
         printed = printed_rows(depth=d, epsilon=self.epsilon, alpha=self.alpha, beta=beta)
         needed = corrected_rows(depth=d, epsilon=self.epsilon, alpha=self.alpha, beta=beta)
         limit = math.floor((self.alpha / 6) ** 2 * n)
-        sparse = crowding(n=n, alpha=self.alpha, tie_bits=self.tie_bits) <= 0.4 * beta
+        sparse, sparse_by_rows = (
+            crowding(n=rows, alpha=self.alpha, tie_bits=self.tie_bits) <= 0.4 * beta for rows in (n, needed)
+        )
         assumptions = (
-            Assumption(text=f"n is at least {needed:,} rows, as the proof needs", met=n >= needed),
-            Assumption(text=f"tie-breaking bits leave at most {limit:,} rows (α²/36 of n) at one position", met=sparse),
+            Assumption(text=f"n is at least {needed:,} rows, as the proof needs", met=n >= needed, met_by_rows=True),
+            Assumption(
+                text=f"tie-breaking bits leave at most {limit:,} rows (α²/36 of n) at one position",
+                met=sparse,
+                met_by_rows=sparse_by_rows,
+            ),
             *problem.unchecked_n,
         )
         scale = d * self.blocks / (self.epsilon * n)

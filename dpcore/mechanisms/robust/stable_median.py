@@ -225,6 +225,7 @@ class StableMedian(Mechanism):
                     text=f"{'at least' if replaced else 'a public n of at least'} {rows:,} rows; with fewer, no "
                     "data inside the range are stable enough",
                     met=problem.n >= rows,
+                    met_by_rows=True,
                 ),
             ),
             rows_needed=rows,

@@ -29,7 +29,7 @@ from dprelease.ledger.stores.note import note_in, write_note
 from dprelease.ledger.stores.postgres import PostgresConnection, driver, lock_number, translate_errors
 from dprelease.ledger.stores.postgres_schema import KNOWN, script
 from dprelease.ledger.stores.protocols import LedgerConnection, Store
-from dprelease.ledger.stores.schema_shape import expected_shape, shape_of
+from dprelease.ledger.stores.schema_shape import expected_shapes, shape_of
 
 NAMES = re.compile(r"[a-z][a-z0-9_]{0,19}")
 """Pattern of a ledger's name in its database."""
@@ -237,7 +237,7 @@ class OpenSchema(LedgerConnection):
     def damage(self) -> Iterator[str]:
         """Check the definitions against those of a schema that is created and rolled back; see ``LedgerConnection``."""
         store = self.store
-        if shape_of(self, store.schema(self.dataset_id)) != expected_shape(store.address, store.name):
+        if shape_of(self, store.schema(self.dataset_id)) not in expected_shapes(store.address, store.name):
             yield "The ledger's tables or triggers were changed. Restore a backup."
 
     @override

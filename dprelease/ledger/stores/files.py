@@ -19,7 +19,7 @@ from dprelease.ledger.connection import (
 )
 from dprelease.ledger.fingerprint import NAME, SUFFIX, datasets_in
 from dprelease.ledger.records import DAMAGED, LedgerError
-from dprelease.ledger.schema import SCRIPT
+from dprelease.ledger.schema import script
 from dprelease.ledger.stores.protocols import LedgerConnection, Store
 
 NO_SUCH = "This ledger holds no such data set."
@@ -63,7 +63,7 @@ class Files(Store):
         with translate_errors():
             create_private_file(unfinished)
         with open_connection(unfinished, fresh=True) as connection:
-            connection.executescript(SCRIPT)
+            connection.executescript(script())
             with transaction(connection):
                 yield connection
         with translate_errors():

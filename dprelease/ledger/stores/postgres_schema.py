@@ -62,15 +62,20 @@ def translated(text: str) -> str:
     return text
 
 
-def script(schema: str) -> str:
-    """Return the SQL that creates the tables and triggers in an existing schema on the search path."""
-    checks = (each.groupdict() for each in TRIGGER.finditer(translated(CHECKS)))
+def script(schema: str, checks: str = CHECKS) -> str:
+    """Return the SQL that creates the tables and triggers in an existing schema on the search path.
+
+    Args:
+        schema: name of the schema.
+        checks: the rules for new entries, as a file has them.
+    """
+    rules = (each.groupdict() for each in TRIGGER.finditer(translated(checks)))
     return "".join(
         [
             translated(TABLES),
             NEVER.format(schema=schema),
             *(NEVER_OF.format(table=table) for table in NAMES),
-            *(FUNCTION.format(schema=schema, **each) for each in checks),
+            *(FUNCTION.format(schema=schema, **each) for each in rules),
             f"COMMENT ON SCHEMA {schema} IS '{KNOWN}';",
         ]
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
+from dprelease.ledger.schema import CHECKS, EARLIER_CHECKS
 from dprelease.ledger.stores.postgres import PostgresConnection
 from dprelease.ledger.stores.postgres_schema import script
 
@@ -44,7 +45,7 @@ ITS_NAME = "\0"
 """Placeholder of the schema's name: a character that Postgres names cannot contain."""
 
 Shape = list[tuple[str, ...]]
-_expected: dict[int, Shape] = {}
+_expected: dict[int, list[Shape]] = {}
 """Expected definitions by server version, as versions format definitions differently."""
 
 
@@ -55,16 +56,26 @@ def shape_of(connection: Any, schema: str) -> Shape:
     return sorted(tuple(each.replace(schema, ITS_NAME) for each in row) for row in rows)
 
 
-def expected_shape(address: str, ledger: str) -> Shape:
-    """Return the definitions of a schema made by the script and rolled back; cached by server version."""
+def expected_shapes(address: str, ledger: str) -> list[Shape]:
+    """Return the definitions of a schema that a ledger may have; each is made and rolled back.
+
+    Cached by server version.
+    """
     connection = PostgresConnection(address)
     try:
         if connection.version not in _expected:
-            schema = f"{ledger}_{secrets.token_hex(16)}"
-            connection.execute(f"BEGIN; CREATE SCHEMA {schema}; SET LOCAL search_path = {schema}, pg_temp")
-            connection.execute(script(schema))
-            _expected[connection.version] = shape_of(connection, schema)
-            connection.execute("ROLLBACK")
+            shapes = [_shape_made(connection, ledger, checks) for checks in (CHECKS, EARLIER_CHECKS)]
+            _expected[connection.version] = shapes
         return _expected[connection.version]
     finally:
         connection.close()
+
+
+def _shape_made(connection: PostgresConnection, ledger: str, checks: str) -> Shape:
+    """Return the definitions that the script makes with these rules for new entries."""
+    schema = f"{ledger}_{secrets.token_hex(16)}"
+    connection.execute(f"BEGIN; CREATE SCHEMA {schema}; SET LOCAL search_path = {schema}, pg_temp")
+    connection.execute(script(schema, checks))
+    shape = shape_of(connection, schema)
+    connection.execute("ROLLBACK")
+    return shape

@@ -79,7 +79,7 @@ def words(source: Source) -> str:
 
 def _of_file() -> str:
     file = session_file()
-    return f" of {escaped(file.table.name)}" if file else ""
+    return f" for {escaped(file.table.name)}" if file else ""
 
 
 def plain(provenance: Provenance) -> str:

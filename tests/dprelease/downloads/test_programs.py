@@ -145,6 +145,16 @@ def opendp_ran(folder: Path, data: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
+def test_without_a_file_the_opendp_program_says_how_it_is_used(tmp_path: Path) -> None:
+    domain = Number(high=20.0, bits=2)
+    asked = request_of(reading=Columns(names=("age",), on=domain), queries=Intervals(domain=domain))
+    command = [sys.executable, "-P", str(unpacked(tmp_path, asked) / OPENDP)]
+    for arguments in ([], ["a.csv", "b.csv"]):
+        done = subprocess.run([*command, *arguments], cwd="/", capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (1, "Usage: python3 with_opendp.py DATA.csv\n")
+
+
 def compared(folder: Path, same: Callable[[Path], bool], asked: Any, data: str, **changed: Any) -> str:
     """Run the OpenDP program until its result equals the release, and return its output; fail if it never does."""
     for attempt in range(ATTEMPTS):

@@ -113,6 +113,11 @@ CHANGES: dict[str, tuple[Callable[[Lines], object], tuple[int, str]]] = {
         (2, PLACE),
     ),
     "a copy that forgot less than nothing": (put(12, about=-1), (12, ABOUT)),
+    "a copy that forgot too much": (put(12, about=10**30), (12, "no copies have forgotten so many failures")),
+    "copies that forgot too much together": (
+        added(("restored", 10**6, 0), ("restored", 1, 0)),
+        (14, "no copies have forgotten so many failures"),
+    ),
     "an amount in pairs": (put(3, amount=[["delta", "0"], ["epsilon", "10"]]), (3, FORM)),
     "a budget that is too large": (amounts((3, MOST + 1)), (3, LARGE)),
     "The budget is a delta of one": (added(("budget", 0, 20), delta=10**ATTO_DIGITS), (13, LARGE)),

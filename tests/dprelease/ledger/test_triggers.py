@@ -15,7 +15,7 @@ from dprelease.certificate import certificate, faults_against_ledger
 from dprelease.ledger.checks import check
 from dprelease.ledger.connection import open_connection
 from dprelease.ledger.records import DAMAGED, LedgerError, Refused, Stored
-from dprelease.ledger.schema import NAMES
+from dprelease.ledger.schema import CHECKS, EARLIER_CHECKS, NAMES, script
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.ledger.writing import append
@@ -133,6 +133,52 @@ def test_an_entry_follows_the_last_and_keeps_to_its_kind(plain: sqlite3.Connecti
         plain.execute(script)
 
 
+def test_an_older_ledger_has_the_same_rules_and_adds_up(held: tuple[Ledger, str], plain: sqlite3.Connection) -> None:
+    """It counts all entries at each new one, and is neither refused nor taken for a changed one."""
+    ledger, dataset_id = held
+    [order] = [each for each in EARLIER_CHECKS.split("CREATE TRIGGER ") if each.startswith("in_order")]
+    assert "count(*)" in order and "count(*)" not in CHECKS
+    plain.execute("DROP TRIGGER in_order")
+    assert check(ledger, dataset_id) == ["The ledger's tables or triggers were changed. Restore a backup."]
+    plain.execute(f"CREATE TRIGGER {order}")
+    assert check(ledger, dataset_id) == []
+    ledger.publish(dataset_id, 2, STEWARD)
+    assert check(ledger, dataset_id) == []
+    with pytest.raises(sqlite3.IntegrityError):
+        plain.execute(following("access").replace("seq + 1", "seq + 2"))
+
+
+@pytest.mark.parametrize("seq", ["NULL", "0", "-1", "seq", "seq + 2", "seq - 1", "9223372036854775807"])
+def test_numbers_have_no_gap(plain: sqlite3.Connection, seq: str) -> None:
+    before = plain.execute("SELECT count(*), max(seq) FROM entries").fetchone()
+    with pytest.raises(sqlite3.IntegrityError):
+        plain.execute(following("access").replace("seq + 1", seq))
+    assert plain.execute("SELECT count(*), max(seq) FROM entries").fetchone() == before
+
+
+def steps_of_appends(checks: str, entries: int) -> int:
+    """Hundreds of steps of SQLite's machine for so many entries of a new ledger."""
+    steps = 0
+
+    def count() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.executescript(script(checks))
+        connection.set_progress_handler(count, 100)
+        connection.execute("INSERT INTO entries VALUES (1, 'registered', 0, 0, 0, '{}', 's', '', '1')")
+        for seq in range(2, entries + 1):
+            connection.execute(following("access", digest=str(seq)))
+    return steps
+
+
+def test_an_entry_costs_the_same_however_many_there_are() -> None:
+    few, many = (steps_of_appends(CHECKS, entries) for entries in (500, 1_000))
+    assert many < 2.1 * few
+
+
 LAST = "(SELECT max(seq) FROM entries)"
 FORGERIES = {
     "a cheaper charge": "UPDATE entries SET first_nano = 1 WHERE seq = 5",
@@ -226,7 +272,7 @@ ADDED: dict[str, tuple[str, Any, int, str]] = {
     )),
     "a version of a list": ("version", [], 0, ""),
     "a number for a name": ("access", {"what": "x", **ONE, "by": 5}, 0, "its body is not in the ledger's"),
-    "a budget without its measure": ("budget", {"reason": "x", **ONE}, 9 * 10**9, "its body is not in the ledger's format"),
+    "a budget without its measure": ("budget", {"reason": "x", **ONE}, 9 * 10**9, "its body is not in the"),
     "a copy that names more than it counts": (
         "restored", {"outcomes": 2, "machine_failed": ["0" * 64], **ONE}, 0, "its number of requests",
     ),

@@ -250,6 +250,12 @@ def test_cells_of_other_types_than_the_grid_s_are_as_if_empty() -> None:
     assert "`age` (from, bins)" in everything(app) and "Use this column" not in labels(app)
 
 
+def test_a_number_with_an_underscore_is_none() -> None:
+    """Python alone reads 1_0 as 10."""
+    app = type_in(visits(), age={"from": "0", "to": "1_0"})
+    assert grid_of(app, "age")["to"] == "1_0" and "From and to must be numbers." in everything(app)
+
+
 def test_the_grid_has_the_same_types_whatever_it_holds() -> None:
     """Else the browser would take it for another grid, and drop what is being typed."""
     empty = fixed_column("a", Labels(yes_no=True))

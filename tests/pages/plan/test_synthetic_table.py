@@ -20,6 +20,7 @@ from dpcore.queries.marginals import Marginals
 from dplab.measure import finish
 from dprelease.plan.whole_table import WholeRehearsal, rehearse_table
 from pages.charts.picture import Dots
+from pages.charts.words import percent_up
 from pages.plan.plan_table import PlanTable
 from pages.plan.synthetic_table import _measured_sentence, _release_sentence, code, pair_errors
 from tests.kit.attribute_tables import problem_of
@@ -30,11 +31,11 @@ PAGE = "plan/page.py"
 TABLE = DeclaredTable(columns=tuple(DeclaredColumn(name=each.name, on=each.on) for each in sample("penguins").columns))
 
 
-def rehearsal(epsilon: float, *, n: int = 2_000) -> WholeRehearsal:
+def rehearsal(epsilon: float, *, n: int = 2_000, beta: float = 0.05) -> WholeRehearsal:
     names = [column.name for column in TABLE.used]
     mechanism = WholeTable(epsilon=epsilon, delta=1e-6)
     relation = Neighbours.REPLACE_ONE
-    return finish(rehearse_table(TABLE, names, mechanism=mechanism, n=n, neighbours=relation, beta=0.05))
+    return finish(rehearse_table(TABLE, names, mechanism=mechanism, n=n, neighbours=relation, beta=beta))
 
 
 def test_a_whole_table_is_made_on_demand_of_made_up_rows() -> None:
@@ -60,8 +61,18 @@ def test_the_promise_stands_beside_what_was_observed() -> None:
     np.testing.assert_array_equal(dots["released"].y, found.worst[order])
     np.testing.assert_array_equal(dots["theory"].y, found.within[order])
     assert picture.y.rows == found.n == 2_000
-    assert "guarantees" in picture.sentence
+    told = f"with confidence 95%, the release itself guarantees at most {percent_up(found.within.max())}."
+    assert picture.sentence.endswith(told)
+    sure = pair_errors(rehearsal(10.0, beta=0.001)).sentence
+    assert "with confidence 99.9%, " in sure and sure.rpartition(" ")[2] != told.rpartition(" ")[2]
     assert picture.table["pair"][0] == " × ".join(found.names[order[0]])
+
+
+def test_only_a_proved_target_is_said_to_be_met_on_all_data() -> None:
+    """The smallest ε may also come from simulated releases."""
+    told = " ".join(opened(PAGE, table="penguins").button(key="plan_targets").help.split())
+    assert "that a theorem proves is met on all data; one that is only simulated is not proved." in told
+    assert told.count("all data") == 1
 
 
 def test_pairs_that_are_not_measured_are_not_promised() -> None:

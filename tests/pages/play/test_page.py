@@ -225,7 +225,8 @@ def test_a_new_public_n_is_every_number_s_n() -> None:
     assert "yaxis2" in drawn(app)["tradeoff_chart"]["layout"] and "xaxis2" in drawn(app)["worst_chart"]["layout"]
 
 
-def test_enough_rows_are_not_asked_for_again_where_something_else_is_not_met() -> None:
+def test_rows_are_asked_for_only_where_they_help() -> None:
+    """Under add/remove the theorem assumes that the public n is right, which no n makes so."""
     told = []
     for n in (1_000, 100_000):
         queries = Intervals(domain=Number(bits=6))
@@ -234,7 +235,7 @@ def test_enough_rows_are_not_asked_for_again_where_something_else_is_not_met() -
         assert not bound.applies and bound.rows_needed is not None and 1_000 < bound.rows_needed < 100_000
         told.append(describe_error(bound, n=n))
     assert all(text.startswith("No guarantee: the theorem's assumptions are not all") for text in told)
-    assert ["It needs n" in text for text in told] == [True, False]
+    assert not any("It needs n" in text for text in told)
 
 
 @pytest.mark.full

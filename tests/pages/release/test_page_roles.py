@@ -74,7 +74,7 @@ def released() -> AppTest:
 
 def test_a_steward_registers_releases_and_publishes_by_name(no_ledger: Path) -> None:
     app = released()
-    assert "Entry 1, charged ε 1. Not published." in said(app) and f"{ADA}, steward" in said(app).replace("\\", "")
+    assert "Entry 1, charged ε 1. Not published." in said(app) and f"{ADA}, data owner" in said(app).replace("\\", "")
     ledger, dataset_id = the(no_ledger)
     assert ledger.registration(dataset_id).by == ADA
     assert "Published." in said(press(app, "Publish, free"))

@@ -53,9 +53,9 @@ def test_a_bad_value_in_a_closed_popover_gets_one_sentence_in_sight(page: str) -
     assert not warnings(sound(app.number_input(key="seed").set_value(3).run()))
 
 
-@pytest.mark.parametrize("text", ["1e400", "inf", "-inf"])
+@pytest.mark.parametrize("text", ["1e400", "inf", "-inf", "1_0"])
 @pytest.mark.parametrize("page", ["play", "ask"])
-def test_a_number_without_end_gets_one_sentence(page: str, text: str) -> None:
+def test_a_number_without_end_or_with_an_underscore_gets_one_sentence(page: str, text: str) -> None:
     app = sound(at(page, seed=text))
     [sentence] = warnings(app)
     assert sentence == "In the link, “seed” is not a finite number; showing the usual value instead."

@@ -117,7 +117,7 @@ def test_the_twin_is_one_press_away_and_so_is_the_way_back(page: str) -> None:
     sound(app.button(key="twin_on").click().run())
     charts = drawn(app)
     assert not app.error and set(charts) != before and "promises_chart" not in charts
-    assert chip(app) == "Mock data of people.csv · n = 10,000"
+    assert chip(app) == "Mock data for people.csv · n = 10,000"
     assert any(MOCK_DATA in each.value and "ε = 0" in each.value for each in app.markdown)
     text = everything(app)
     assert "**true: simulated**" in text and "true: private" not in text and "not protected" not in text
@@ -159,7 +159,7 @@ def test_the_twin_goes_from_page_to_page_and_ends_with_its_file() -> None:
     app = opened("play/page.py")
     app.button(key="twin_on").click().run()
     app.switch_page("one_number/page.py").run()
-    assert chip(sound(app)).startswith("Made-up twin")
+    assert chip(sound(app)).startswith("Mock data")
     app.query_params["way"] = "My own file"
     sound(app.switch_page("data/page.py").run())
     next(each for each in app.button if each.label == "Remove this file").click().run()

@@ -74,10 +74,14 @@ def test_too_few_rows_are_too_few() -> None:
 def test_what_says_nothing_is_no_promise() -> None:
     unmet = replace(BOUND, assumptions=CONDITIONS)
     assert describe_error(unmet, n=1000) == "No guarantee: the theorem's assumptions are not all met."
-    assert describe_error(unmet, n=499).endswith("is met. It needs n = 500 or more.")
+    assert describe_error(unmet, n=499).endswith("not all met."), "no n makes rows public"
+    by_rows = replace(BOUND, assumptions=(Assumption(text="n is large", met=False, met_by_rows=True),))
+    assert describe_error(by_rows, n=499).endswith("not all met. It needs n = 500 or more.")
     above = describe_error(replace(BOUND, value=1.5), n=499)
     assert above == "No guarantee: the bound is 100% of n or more. It needs n = 500 or more."
     order = describe_error(replace(BOUND, value=math.inf, kind=BoundKind.ORDER_ONLY), n=1000)
+    assert order == "No guarantee: no bound on the error is proved here.", "infinity is no order of magnitude"
+    order = describe_error(replace(BOUND, kind=BoundKind.ORDER_ONLY), n=1000)
     assert order == "No guarantee: no error is proved here, only an order of magnitude."
 
 

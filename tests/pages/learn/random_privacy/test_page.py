@@ -149,4 +149,4 @@ def test_a_twin_of_private_data_is_named_once_in_the_bar() -> None:
     app.session_state["twin"] = True
     assert set(drawn(sound(app.run()))) == CHARTS
     assert [each.label for each in app.button].count("Use my table") == 1
-    assert len([each for each in app.get("page_link") if each.proto.label.startswith("Made-up twin")]) == 1
+    assert len([each for each in app.get("page_link") if each.proto.label.startswith("Mock data")]) == 1

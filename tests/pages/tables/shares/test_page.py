@@ -251,6 +251,8 @@ def test_predicates_are_read_as_people_write_them() -> None:
             == parse_predicate("pay", f"“{label}”")
             == Predicate(column="pay", value=label)
         )
+    with pytest.raises(ParameterError, match="number is needed"):
+        parse_predicate("age", ">= 4_0")
     assert parse_predicate("frost", ">= −5") == Predicate(column="frost", kind="at least", value=-5.0)
     assert parse_predicate("job", "clerk") == Predicate(column="job", value="clerk")
     with pytest.raises(ParameterError, match="number is needed"):
