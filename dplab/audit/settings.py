@@ -35,6 +35,7 @@ from dpcore.data.sphere import Halfspaces, Sphere
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
+from dpcore.queries.groups import GroupStatistics
 from dpcore.queries.inputs import Inputs
 from dpcore.queries.linear import generated
 from dpcore.queries.marginals import Marginals
@@ -84,7 +85,7 @@ def _first_query_class(entry: Entry, domain: Domain) -> Queries:
     elif is_yes_no(domain):
         wider = [AtLeast(domain=domain, width=2, least=1)]
     elif is_table(domain):
-        wider = [Marginals(domain=domain, ways=1), RangeBoxes(domain=domain)]
+        wider = [Marginals(domain=domain, ways=1), RangeBoxes(domain=domain), GroupStatistics(domain=domain)]
     elif isinstance(domain, DecisionLists):
         wider = [Inputs(domain=domain)]
     elif isinstance(domain, Sphere):

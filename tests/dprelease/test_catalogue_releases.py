@@ -27,6 +27,7 @@ from dpcore.data.sphere import Halfspaces
 from dpcore.data.twin import twin
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
+from dpcore.queries.groups import GroupStatistics
 from dpcore.queries.inputs import Inputs
 from dpcore.queries.linear import generated
 from dpcore.queries.marginals import Marginals
@@ -87,6 +88,7 @@ def problem_readings(entry: dpcore.Entry, *, usual: bool = False) -> tuple[Any, 
             (Halfspaces, {}),
             (RangeBoxes, {}),
             (Inputs, {}),
+            (GroupStatistics, {}),
         ]
         found += [kind(domain=domain, **values) for kind, values in more if kind.fits(domain)]
         for queries in found:

@@ -20,6 +20,7 @@ from dpcore.mechanisms.marginals.decision_list_release import numbered_list_plan
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.counting import pack
+from dpcore.queries.groups import GroupStatistics
 from dpcore.queries.inputs import Inputs
 from dplab.audit import ROUNDING, exact_delta
 from tests.dpcore.mechanisms.marginals import (
@@ -53,6 +54,9 @@ def unlisted(entry: Entry, neighbours: Neighbours, *, n: int = 1) -> tuple[Probl
             if RangeBoxes in entry.queries:
                 assert is_table(problem.domain)
                 problem = replace(problem, queries=RangeBoxes(domain=problem.domain))
+            if GroupStatistics in entry.queries:
+                assert is_table(problem.domain)
+                problem = replace(problem, queries=GroupStatistics(domain=problem.domain))
             return problem, attribute_tables.every_record((2, 2)), (-7, 9)
         case DomainType.YES_NO:
             problem = test_marginals_release.problem_of(2, n=n, neighbours=neighbours)

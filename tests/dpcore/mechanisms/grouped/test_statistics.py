@@ -136,7 +136,8 @@ def test_margins_are_sums_of_cells(kept: tuple[int, ...], degree: int, seed: int
     sums = np.zeros((3, *shape, degree + 1))
     for group in range(queries.count):
         cells = [int(cell) for cell in np.unravel_index(group, queries.shape)]
-        sums[(..., *(cells[place] for place in kept), slice(None))] += release.counters[:, group]
+        at: tuple[Any, ...] = (slice(None), *(cells[place] for place in kept))
+        sums[at] += release.counters[:, group]
     np.testing.assert_array_equal(release.counters_by(kept), sums.reshape(3, -1, degree + 1))
     coarse, fine = release.statistics(kept), release.statistics()
     for name in ("rows", "sum"):
