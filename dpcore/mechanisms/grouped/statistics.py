@@ -29,10 +29,18 @@ def bounds(column: Number | Labels) -> tuple[float, float]:
     return (column.low, column.high) if is_number(column) else (0.0, 1.0)
 
 
+def weighted(counters: Floats, factors: Floats) -> Floats:
+    """Return the weighted sums of counters, (..., counters) to (...): term by term, the same on every machine."""
+    total = np.zeros(counters.shape[:-1])
+    for j, factor in enumerate(factors.tolist()):
+        total += factor * counters[..., j]
+    return total
+
+
 def share_of(counters: Floats, factors: Floats) -> Floats:
     """Return a mean as a share of the range, (..., counters) to (...), from 0 to 1; NaN where no rows are counted."""
-    total = counters.sum(axis=-1)
-    mean = counters @ factors / np.where(total > 0, total, 1)
+    total = weighted(counters, np.ones(len(factors)))
+    mean = weighted(counters, factors) / np.where(total > 0, total, 1)
     return np.where(total > 0, np.clip(mean, 0.0, 1.0), np.nan)
 
 
@@ -49,7 +57,7 @@ def statistics(counters: Integers | Floats, queries: GroupStatistics) -> Statist
     """
     measured, weight = np.asarray(counters, dtype=np.float64), row_weight(queries)
     columns = [queries.domain.columns[place] for place in queries.numbers]
-    results: Statistics = {"rows": measured.sum(axis=-1) / weight}
+    results: Statistics = {"rows": weighted(measured, np.ones(measured.shape[-1])) / weight}
     if len(columns) == 1:
         return results | _of_one(measured, columns[0], queries.degree, weight)
     table = measured.reshape(*measured.shape[:-1], queries.degree + 1, queries.degree + 1)
@@ -83,14 +91,14 @@ def _of_one(counters: Floats, column: Number | Labels, degree: int, weight: int)
     low, high = bounds(column)
     span, mean = high - low, factors(degree, 1)
     share = share_of(counters, mean)
-    sums = (low * counters.sum(axis=-1) + span * (counters @ mean)) / weight
+    sums = weighted(counters, low + span * mean) / weight
     found = {mean_name(column): low + span * share, "sum": sums}
     if degree >= 2:
         variance = np.maximum(share_of(counters, factors(degree, 2)) - share**2, 0.0)
         found |= {"variance": span**2 * variance, "standard deviation": span * np.sqrt(variance)}
     if degree >= 3:
         second, third = (share_of(counters, factors(degree, power)) for power in (2, 3))
-        found["skewness"] = quotient(third - 3 * share * second + 2 * share**3, variance**1.5)
+        found["skewness"] = quotient(third - 3 * share * second + 2 * share * share**2, variance * np.sqrt(variance))
     return found
 
 
