@@ -281,6 +281,10 @@ CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
     "a group of named cells that is uneven": ("named-queries", "synthetic.csv", lambda r: moved(r, 1.0)),
     "weights that no round gives": ("mwem", "synthetic.csv", lambda r: moved(r, 1.0)),
     "a share that is no multiple": ("marginals-decision-lists", "answers.csv", lambda r: r[1].__setitem__(-1, "0.999")),
+    "a sum that no counters have": ("group-counters", "answers.csv", lambda r: r[1].__setitem__(-1, "3.5")),
+    "counters of other sums": ("group-counters", "answers.csv", lambda r: r[1].__setitem__(-5, str(int(r[1][-5]) + 1))),
+    "counters that are not whole": ("group-counters", "answers.csv", lambda r: r[1].__setitem__(-5, "4.0")),
+    "a group less": ("group-counters", "answers.csv", lambda r: r.pop()),
     "a share above one": ("marginals-decision-lists", "answers.csv", lambda r: r[1].__setitem__(-1, "1.5")),
 }  # fmt: skip
 

@@ -290,3 +290,23 @@ def test_the_guarantee_needs_a_declared_smallest_group() -> None:
     assert GroupCounters(epsilon=0.5).accuracy(tiny_groups, 0.05).vacuous
     proportions = problem_of(queries_of(TWO, YES, min_rows=400), 1000)
     assert GroupCounters(epsilon=1.0).accuracy(proportions, 0.05).value < bound.value - 0.04, "no cells, no rounding"
+
+
+@RELATIONS
+@pytest.mark.parametrize("kind", [GroupCounters, GaussianGroupCounters])
+@pytest.mark.parametrize(("numbers", "degree"), [((1,), 1), ((1,), 3), ((1, 2), 2)])
+def test_the_expected_error_is_that_of_the_mean_at_an_end(
+    kind: type[Mechanism], neighbours: Neighbours, numbers: tuple[int, ...], degree: int, seed: int
+) -> None:
+    """4,000 releases of equal groups, all rows in a cell at the end; the half cell is left out on both sides."""
+    columns = (TWO, Number(bins=500), Number(bins=500))[: 1 + len(numbers)]
+    queries = queries_of(*columns, numbers=numbers, degree=degree)
+    problem, mechanism = problem_of(queries, 20_000, neighbours), kind()
+    records = np.stack([np.arange(20_000) % 2, *(np.zeros(20_000) for _ in numbers)], axis=1)
+    release = released(mechanism, problem, records, sampler=Preview(seed), trials=4000)
+    # Not cut off at the bounds: sums are linear.
+    found = release.statistics()
+    name = "sum" if "sum" in found else "sum of b"
+    off = found[name] / found["rows"] - 0.001
+    expected = mechanism.accuracy(problem, 0.1).value - 0.001
+    assert np.sqrt((off**2).mean()) == pytest.approx(expected, rel=0.06)
