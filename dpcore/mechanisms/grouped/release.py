@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from typing_extensions import override
 
 from dpcore.core import Floats, Integers, ParameterError, Problem, Release, State
 from dpcore.mechanisms.grouped.statistics import Statistics, statistics
-from dpcore.queries.groups import GroupStatistics
+from dpcore.queries.groups import GroupQueries, GroupStatistics
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +27,20 @@ def statistics_of(problem: Problem) -> GroupStatistics:
     if not isinstance(problem.queries, GroupStatistics):
         raise ParameterError("This mechanism releases statistics of the groups of a table.")
     return problem.queries
+
+
+def group_labels(
+    queries: GroupQueries, groups: Integers, kept: Sequence[int] | None = None
+) -> dict[str, NDArray[np.object_]]:
+    """Return the labels of groups (K,), or of coarser ones, as columns of a table: one for each group column."""
+    places = range(len(queries.shape)) if kept is None else kept
+    cells = np.unravel_index(groups, [queries.shape[place] for place in places]) if places else ()
+    columns = {}
+    for place, cell in zip(places, cells, strict=True):
+        labels = [queries.label(place, each) for each in range(queries.shape[place])]
+        name = queries.domain.names[queries.group_columns[place]]
+        columns[f"group {name}"] = np.array(labels, dtype=object)[cell]
+    return columns
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -73,15 +88,9 @@ class GroupRelease(Release):
         """
         import pandas as pd
 
-        queries = self.queries
-        places = range(len(queries.shape)) if kept is None else kept
         counters = self.counters if kept is None else self.counters_by(kept)
         trials, groups = (each.reshape(-1) for each in np.indices(counters.shape[:2]))
-        columns: dict[str, Any] = {"trial": trials, "refused": self.refused[trials]}
-        cells = np.unravel_index(groups, [queries.shape[place] for place in places]) if places else ()
-        for place, cell in zip(places, cells, strict=True):
-            labels = [queries.label(place, each) for each in range(queries.shape[place])]
-            name = queries.domain.names[queries.group_columns[place]]
-            columns[f"group {name}"] = np.array(labels, dtype=object)[cell]
+        labels = group_labels(self.queries, groups, kept)
+        columns: dict[str, Any] = {"trial": trials, "refused": self.refused[trials], **labels}
         columns |= {f"counter {j}": counters[:, :, j].reshape(-1) for j in range(counters.shape[-1])}
         return pd.DataFrame(columns | {name: each.reshape(-1) for name, each in self.statistics(kept).items()})

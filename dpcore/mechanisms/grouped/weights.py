@@ -17,7 +17,7 @@ import numpy as np
 
 from dpcore.core import Integers, ParameterError, check_memory
 from dpcore.data.columns import Labels, Number, is_number
-from dpcore.queries.groups import GroupStatistics
+from dpcore.queries.groups import GroupQueries, GroupStatistics
 from dpcore.randomness.sampler import MAX_COUNT, MAX_SENSITIVITY
 
 DENSE = 1 << 22
@@ -108,6 +108,11 @@ def counters(groups: Integers, cells: Integers, counts: Integers, queries: Group
 
 def counters_of_rows(records: Integers, queries: GroupStatistics) -> Integers:
     """Return all counters, (groups, counters), of rows of cells (n, d)."""
+    return counters(*count_rows(records, queries), queries)
+
+
+def count_rows(records: Integers, queries: GroupQueries) -> tuple[Integers, Integers, Integers]:
+    """Count rows of cells (n, d) by group and cells of the numbers: as ``counters`` takes them, each place once."""
     places = (*queries.group_columns, *queries.numbers)
     sizes = tuple(queries.domain.sizes[place] for place in places)
     codes = np.zeros(len(records), dtype=np.int64)
@@ -121,4 +126,4 @@ def counters_of_rows(records: Integers, queries: GroupStatistics) -> Integers:
         found, counts = np.unique(codes, return_counts=True)
     per_group = math.prod(sizes[len(queries.group_columns) :])
     in_group = np.unravel_index(found % per_group, sizes[len(queries.group_columns) :])
-    return counters(found // per_group, np.stack(in_group, axis=1), counts, queries)
+    return found // per_group, np.stack(in_group, axis=1), counts
