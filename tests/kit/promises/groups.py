@@ -11,9 +11,10 @@ import numpy as np
 from dpcore import Dataset, Labels, Neighbours, Number, Preview, Problem
 from dpcore.core import Entry, Floats, Mechanism
 from dpcore.data.product import Product
+from dpcore.mechanisms.grouped.quantiles import GroupQuantilesRelease
 from dpcore.mechanisms.grouped.release import GroupRelease
-from dpcore.queries.groups import GroupStatistics
-from tests.kit.promises.cases import Case, Grid, made, releases
+from dpcore.queries.groups import GroupQuantiles, GroupStatistics
+from tests.kit.promises.cases import Case, Grid, made, releases, row_counts
 
 LINE = Number(low=-3, high=5, bins=100)
 DOMAIN = Product(
@@ -51,3 +52,42 @@ def grouped(entry: Entry, grid: Grid) -> Iterator[Case]:
             trials=grid.trials,
             meets=("rows with a number",),
         )
+
+
+def ranks_off(dataset: Dataset, problem: Problem, mechanism: Mechanism, sampler: Preview, trials: int) -> Floats:
+    """Most rows between a released quantile and the true one, of any group, as a share of n; inf where none is told."""
+    queries, release = problem.queries, releases(mechanism, dataset, problem, sampler, trials)
+    assert isinstance(release, GroupQuantilesRelease) and isinstance(queries, GroupQuantiles)
+    cells = queries.domain.sizes[1]
+    # A value is in the cell that ends at or above it; the last digits are those of its interpolation.
+    place = np.ceil(np.round(release.quantiles() * cells, 9)) - 1
+    off = np.zeros(trials)
+    for group in range(queries.count):
+        rows = np.bincount(dataset.records[dataset.records[:, 0] == group, 1], minlength=cells)
+        sums = np.concatenate([[0], np.cumsum(rows)])
+        for quantile, share in enumerate(queries.quantiles):
+            found = np.clip(np.nan_to_num(place[:, group, quantile]), 0, cells - 1).astype(np.int64)
+            missed = np.maximum(sums[found] - share * sums[-1], share * sums[-1] - sums[found + 1])
+            off = np.maximum(off, np.where(np.isnan(place[:, group, quantile]), np.inf, missed))
+    return off / problem.n
+
+
+def group_quantiles(entry: Entry, grid: Grid) -> Iterator[Case]:
+    """Three groups of rows spread evenly over many cells, so that all noise is seen."""
+    for cells, rows, neighbours, epsilon in product(grid.of(150, 100), grid.of(1500), Neighbours, grid.epsilons):
+        columns = (Labels(labels=("a", "b", "c"), missing=False), Number(bins=cells))
+        domain = Product(names=("group", "number"), columns=columns)
+        queries = GroupQuantiles(domain=domain, quantiles=(0.1, 0.5, 0.9))
+        problem = Problem(domain=domain, queries=queries, n=rows, neighbours=neighbours)
+        mechanism = entry.make(epsilon=epsilon)
+        for many, meets in row_counts(problem):
+            records = np.stack([np.arange(many) % 3, np.arange(many) * cells // many], axis=1)
+            dataset = made(problem, records, "groups")
+            yield Case(
+                mechanism=mechanism,
+                problem=problem,
+                data=f"three groups, {many:,} rows evenly over {cells} cells",
+                errors=partial(ranks_off, dataset, problem, mechanism),
+                trials=grid.trials,
+                meets=meets,
+            )
