@@ -205,14 +205,14 @@ class GroupQuantileCounts(PureMechanism):
             value=rows / problem.n,
             unit=ErrorUnit.RANKS,
             kind=BoundKind.GUARANTEE,
-            statement=f"At most {rows_up(rows)} rows of any group lie between a quantile that is released and the "
-            f"true one, up to one cell, except with chance {beta:g}.",
+            statement=f"At most {rows_up(rows)} rows of any group lie between a released quantile and the true one, "
+            f"except with chance {beta:g}.",
             formula=r"(1+q)R,\quad R=\min_{\lambda>0}c\,\frac{(v/c^2)\ln\mathbb{E}e^{\lambda Z}+"
             r"\ln\frac{2sG}\beta}{\lambda},\quad Z\sim\mathrm{DLap}(\Delta/\varepsilon)",
             reference="least squares; Chernoff's bound, union bound over cells and groups",
             beta=beta,
             rows_needed=math.floor(rows) + 1,
-            note="Of the rows that have a number, in a group where noise leaves some.",
+            note="Of the rows that have a number, by their cells, in a group where noise leaves some.",
         )
 
 
