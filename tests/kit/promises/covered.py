@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from dpcore.core import BoundKind, Entry, Mechanism
-from dpcore.mechanisms.grouped.counters import GroupMechanism
+from dpcore.mechanisms.grouped.mechanism import GroupMechanism
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.mechanisms.intervals.boxes import BoxCuts
