@@ -113,7 +113,8 @@ OF_THE_REQUEST = (
     "request has files of the same form, the class of queries, n, relation, mechanism and parameters"
 )
 OF_THE_NUMBERS = (
-    "whether the estimates of windows, trees and strategies and the rounds of MWEM follow from whole measured numbers, "
+    "whether the estimates of windows, trees, strategies and quantiles by group and the rounds of MWEM follow from "
+    "whole measured numbers, "
     "where cuts of rectangles lie that share a column, and a difference of one row between two guesses that are "
     "equally near to a belief"
 )

@@ -302,7 +302,15 @@ def test_what_a_mechanism_cannot_release_is_refused(releases: Callable[[str], St
     assert faults == [f"The columns, lines, labels or numbers of {name} are not those of the request."]
 
 
-@pytest.mark.parametrize(("key", "told"), [("windows", "windows"), ("tree-windows", "trees"), ("root", "strategies")])
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("windows", "windows"),
+        ("tree-windows", "trees"),
+        ("root", "strategies"),
+        ("group-quantiles", "quantiles by group"),
+    ],
+)
 def test_numbers_that_no_structure_gives_away_are_named(releases: Callable[[str], Stored], key: str, told: str) -> None:
     stored = releases(key)
     [name] = stored.files
