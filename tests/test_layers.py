@@ -37,6 +37,7 @@ PACKAGES = {"dpcore", "dplab", "dprelease"}
 # Rooms within a room import no other of the same room, except as the table allows: whoever needs what is beside them.
 INNER_ROOMS = {"mechanisms", "limits"}
 INNER_ALSO = {
+    "mechanisms.grouped": {"mechanisms.ranges", "mechanisms.tables"},  # statistics by group are composed of theirs
     "mechanisms.marginals": {"mechanisms.histograms"},  # tails of noise
     "mechanisms.online": {"mechanisms.net"},  # small databases
     "mechanisms.ranges": {"mechanisms.histograms"},  # tails of noise

@@ -17,6 +17,8 @@ BLOCK = 1 << 15
 SIGN = np.uint64(1 << 63)
 WIDE = 4096.0
 """Deviations of Gaussian noise up to which the chances are worth a table."""
+FLAT = 2.0**20
+"""Deviations beyond which a rounded normal has the discrete law to eleven digits; chances as doubles have fewer."""
 
 
 def _acceptance(far: Integers, *, sigma: float) -> Floats:
@@ -88,7 +90,7 @@ class Preview(Sampler):
         return out
 
     def gaussian(self, shape: tuple[int, int], *, sigma: float) -> Integers:
-        """Draw discrete Gaussian noise: a rounded normal, thinned to the discrete law; nearly all are accepted."""
+        """Draw discrete Gaussian noise: a rounded normal, thinned to the discrete law unless that is flat (FLAT)."""
         reach = int(np.ceil(9 * sigma)) + 2  # beyond it none is kept
         table = np.append(_acceptance(np.arange(reach + 1), sigma=sigma), 0.0) if sigma <= WIDE else None
 
@@ -97,6 +99,8 @@ class Preview(Sampler):
             normal = self.generator.standard_normal(size)
             normal *= sigma
             drawn = np.rint(normal, out=normal).astype(np.int64)
+            if sigma > FLAT:
+                return drawn, np.empty(0, dtype=np.intp)
             far = np.abs(drawn)
             chance = _acceptance(far, sigma=sigma) * (far <= reach) if table is None else table.take(far, mode="clip")
             return drawn, np.flatnonzero(self.generator.random(size) >= chance)

@@ -35,6 +35,7 @@ from dpcore.data.sphere import Halfspaces, Sphere
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
+from dpcore.queries.groups import GroupQuantiles, GroupStatistics
 from dpcore.queries.inputs import Inputs
 from dpcore.queries.linear import generated
 from dpcore.queries.marginals import Marginals
@@ -59,14 +60,14 @@ FourRecords = NDArray[Any]
 def _small_domain(kind: DomainType) -> tuple[Domain, FourRecords]:
     """Return a small domain of this kind and four records of it."""
     cells, yes_no = np.array([0, 3, 1, 2]), np.array([[0, 0], [1, 1], [0, 1], [1, 0]])
-    halves = Number(bits=1)
+    halves, coded = Number(bits=1), Labels(labels=("0", "1"), missing=False)
     small: dict[DomainType, tuple[Domain, FourRecords]] = {
         DomainType.NUMBER: (Number(bits=2), cells),
         DomainType.LABELS: (Labels(labels=("a", "b", "c", "d")), cells),
         DomainType.MAP: (Product.map(halves, halves), cells),
         DomainType.GROUPS: (Product.map(Labels(labels=("a", "b")), halves), cells),
         DomainType.YES_NO: (Product.yes_no(("a", "b")), yes_no),
-        DomainType.TABLE: (Product.coded({"a": 2, "b": 2}), yes_no),
+        DomainType.TABLE: (Product(names=("a", "b"), columns=(coded, halves)), yes_no),
         DomainType.LISTS: (
             DecisionLists(names=("a",), rules=1),
             np.array([[2, 0, 0], [2, 0, 1], [0, 1, 0], [1, 1, 0]]),
@@ -85,6 +86,7 @@ def _first_query_class(entry: Entry, domain: Domain) -> Queries:
         wider = [AtLeast(domain=domain, width=2, least=1)]
     elif is_table(domain):
         wider = [Marginals(domain=domain, ways=1), RangeBoxes(domain=domain)]
+        wider += [GroupStatistics(domain=domain), GroupQuantiles(domain=domain)]
     elif isinstance(domain, DecisionLists):
         wider = [Inputs(domain=domain)]
     elif isinstance(domain, Sphere):

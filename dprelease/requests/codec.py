@@ -25,6 +25,7 @@ from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesN
 from dpcore.data.sphere import Halfspaces
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
+from dpcore.queries.groups import GroupQuantiles, GroupStatistics
 from dpcore.queries.inputs import Inputs
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.marginals import Marginals
@@ -38,6 +39,7 @@ CODEC_TYPES: Mapping[str, type] = {
         *(DeclaredColumn, DeclaredTable, Capped, Format),
         *(Columns, YesNo, Several, Vectors, Coded, Measure, Predicate, ListColumns),
         *(Thresholds, Intervals, Rectangles, Cells, LinearQueries, AtLeast, Marginals, Halfspaces, RangeBoxes, Inputs),
+        *(GroupStatistics, GroupQuantiles),
     )
 }
 """Types that a request may contain. Every field of such a type must be public."""

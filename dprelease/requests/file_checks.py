@@ -21,6 +21,7 @@ from dpcore.core.sizes import check_memory
 from dpcore.data.columns import Labels, Number, is_labels
 from dpcore.data.dates import is_dates, written
 from dpcore.data.product import is_table
+from dpcore.mechanisms.grouped.release import GroupRelease
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease
 from dpcore.mechanisms.intervals.boxes import BoxRelease, boxes_of, sub_cells
 from dpcore.mechanisms.intervals.rectangles import RectanglesRelease
@@ -150,6 +151,8 @@ def _fits(question: RequestPart, lines: Rows, expected: Rows, drawn: Release) ->
     refused = refusals == {"True"} and question.mechanism.may_refuse
     if not refused and refusals != {"False"}:
         return False
+    if isinstance(drawn, GroupRelease):
+        return _groups_fit(lines, drawn)
     if isinstance(drawn, MeanRelease):
         return len(lines) == 2 and _mean_fits(lines[1], drawn, bounds=expected[1][3:], refused=refused)
     if isinstance(drawn, ValueRelease | PointsRelease | Transcript):
@@ -199,6 +202,17 @@ def _built(drawn: Release, lines: Rows, *, refused: bool) -> Release | None:
 def _is_written(built: Release, lines: Rows) -> bool:
     """Return whether the release's file has exactly these lines."""
     return read_rows(next(iter(csv_files(built).values()))) == lines
+
+
+def _groups_fit(lines: Rows, drawn: GroupRelease) -> bool:
+    """Return whether the lines of all groups are those of a release with the counters that they name."""
+    trials, groups, counters = drawn.counters.shape
+    places = [lines[0].index(f"counter {j}") for j in range(counters)]
+    texts = [[row[place] for place in places] for row in lines[1:]]
+    if len(texts) != groups or not all(_is_whole(text, low=-(1 << 62), high=1 << 62) for row in texts for text in row):
+        return False
+    named = np.array([[int(text) for text in row] for row in texts], dtype=np.int64)
+    return _is_written(replace(drawn, counters=named.reshape(trials, groups, counters)), lines)
 
 
 def _mean_fits(row: Sequence[str], drawn: MeanRelease, *, bounds: Sequence[str], refused: bool) -> bool:

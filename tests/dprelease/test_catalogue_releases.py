@@ -27,6 +27,7 @@ from dpcore.data.sphere import Halfspaces
 from dpcore.data.twin import twin
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
+from dpcore.queries.groups import GroupQuantiles, GroupStatistics
 from dpcore.queries.inputs import Inputs
 from dpcore.queries.linear import generated
 from dpcore.queries.marginals import Marginals
@@ -75,6 +76,12 @@ def problem_readings(entry: dpcore.Entry, *, usual: bool = False) -> tuple[Any, 
         YesNo(predicates=tuple(Predicate(column="age", kind="at least", value=v) for v in (20, 40, 60, 80))),
         Vectors(measures=(Measure(column="age", high=100.0), Measure(column="pay", high=10.0))),
         ListColumns(variables=("a", "b"), rules=(("job", "age"),), otherwise="pay"),
+        DeclaredTable(
+            columns=(
+                DeclaredColumn(name="job", on=Labels(labels=("a", "b"))),
+                DeclaredColumn(name="age", on=Number(high=100.0, bits=4)),
+            )
+        ).whole(),
     ]
     for reading in readings:
         domain = reading.domain
@@ -87,6 +94,8 @@ def problem_readings(entry: dpcore.Entry, *, usual: bool = False) -> tuple[Any, 
             (Halfspaces, {}),
             (RangeBoxes, {}),
             (Inputs, {}),
+            (GroupStatistics, {}),
+            (GroupQuantiles, {}),
         ]
         found += [kind(domain=domain, **values) for kind, values in more if kind.fits(domain)]
         for queries in found:

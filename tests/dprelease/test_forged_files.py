@@ -284,6 +284,10 @@ CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
     "a group of named cells that is uneven": ("named-queries", "synthetic.csv", lambda r: moved(r, 1.0)),
     "weights that no round gives": ("mwem", "synthetic.csv", lambda r: moved(r, 1.0)),
     "a share that is no multiple": ("marginals-decision-lists", "answers.csv", lambda r: r[1].__setitem__(-1, "0.999")),
+    "a sum that no counters have": ("group-counters", "answers.csv", lambda r: r[1].__setitem__(-1, "3.5")),
+    "counters of other sums": ("group-counters", "answers.csv", lambda r: r[1].__setitem__(-5, str(int(r[1][-5]) + 1))),
+    "counters that are not whole": ("group-counters", "answers.csv", lambda r: r[1].__setitem__(-5, "4.0")),
+    "a group less": ("group-counters", "answers.csv", lambda r: r.pop()),
     "a share above one": ("marginals-decision-lists", "answers.csv", lambda r: r[1].__setitem__(-1, "1.5")),
 }  # fmt: skip
 
@@ -301,7 +305,15 @@ def test_what_a_mechanism_cannot_release_is_refused(releases: Callable[[str], St
     assert faults == [f"The columns, lines, labels or numbers of {name} do not match the request."]
 
 
-@pytest.mark.parametrize(("key", "told"), [("windows", "windows"), ("tree-windows", "trees"), ("root", "strategies")])
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("windows", "windows"),
+        ("tree-windows", "trees"),
+        ("root", "strategies"),
+        ("group-quantiles", "quantiles by group"),
+    ],
+)
 def test_numbers_that_no_structure_gives_away_are_named(releases: Callable[[str], Stored], key: str, told: str) -> None:
     stored = releases(key)
     [name] = stored.files

@@ -311,7 +311,7 @@ def test_no_promise_fails_never_or_always(found: Entry, beta: float) -> None:
 @pytest.mark.parametrize("n", [0, -1, 10**12 + 1, 10**18, 10**19, 2.5, math.nan, True])
 def test_n_is_a_whole_number_that_cannot_wrap(n: Any) -> None:
     """10^18 once wrapped in the anchored search, and 10^19 was an OverflowError elsewhere."""
-    with pytest.raises(ParameterError, match="n must be a whole number between 1 and 1,000,000,000,000"):
+    with pytest.raises(ParameterError, match="n must be an integer between 1 and 1,000,000,000,000"):
         Problem(domain=LINE, queries=Thresholds(domain=LINE), n=n)
 
 

@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 
 from dpcore import Account, DataError, Neighbours, Preview, Problem, catalogue
 from dpcore.core import Dataset, DomainType, Entry, finish
-from dpcore.data.product import is_table
+from dpcore.data.columns import NO_YES, Number
+from dpcore.data.product import Product, is_table
 from dpcore.data.sphere import Halfspaces
 from dpcore.mechanisms.marginals import list_polynomials
 from dpcore.mechanisms.marginals.decision_list_release import numbered_list_plan
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.counting import pack
+from dpcore.queries.groups import GroupQuantiles, GroupStatistics
 from dpcore.queries.inputs import Inputs
 from dplab.audit import ROUNDING, exact_delta
 from tests.dpcore.mechanisms.marginals import (
@@ -53,6 +55,12 @@ def unlisted(entry: Entry, neighbours: Neighbours, *, n: int = 1) -> tuple[Probl
             if RangeBoxes in entry.queries:
                 assert is_table(problem.domain)
                 problem = replace(problem, queries=RangeBoxes(domain=problem.domain))
+            if GroupStatistics in entry.queries:
+                assert is_table(problem.domain)
+                problem = replace(problem, queries=GroupStatistics(domain=problem.domain))
+            if GroupQuantiles in entry.queries:
+                halves = Product(names=("a", "b"), columns=(NO_YES, Number(bits=1)))
+                problem = replace(problem, domain=halves, queries=GroupQuantiles(domain=halves))
             return problem, attribute_tables.every_record((2, 2)), (-7, 9)
         case DomainType.YES_NO:
             problem = test_marginals_release.problem_of(2, n=n, neighbours=neighbours)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from dpcore.core import BoundKind, Entry, Mechanism
+from dpcore.mechanisms.grouped.mechanism import GroupMechanism
+from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.mechanisms.intervals.boxes import BoxCuts
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
@@ -22,6 +24,7 @@ from tests.kit.promises.answers import boxes, halfspaces, lists, marginals, tabl
 from tests.kit.promises.cases import Case, Grid, Row, judged
 from tests.kit.promises.conversations import conversations
 from tests.kit.promises.data import cases as data_cases
+from tests.kit.promises.groups import group_quantiles, grouped
 from tests.kit.promises.values import between, counted_means, means, stable, subsampled
 
 COVERED: tuple[tuple[tuple[type[Mechanism], ...], Callable[[Entry, Grid], Iterator[Case]]], ...] = (
@@ -31,6 +34,8 @@ COVERED: tuple[tuple[tuple[type[Mechanism], ...], Callable[[Entry, Grid], Iterat
     ((StableMedian,), stable),
     ((SubsampleAggregate,), subsampled),
     ((HalfspaceCounts,), halfspaces),
+    ((GroupMechanism,), grouped),
+    ((GroupQuantileCounts,), group_quantiles),
     ((PolynomialMarginals,), marginals),
     ((ResidualPlanner, DirectTables, FourierTables), tables),
     ((DecisionListMarginals,), lists),

@@ -71,7 +71,7 @@ def test_the_promise_stands_beside_what_was_observed() -> None:
 def test_only_a_proved_target_is_said_to_be_met_on_all_data() -> None:
     """The smallest ε may also come from simulated releases."""
     told = " ".join(opened(PAGE, table="penguins").button(key="plan_targets").help.split())
-    assert "that a theorem proves is met on all data; one that is only simulated is not proved." in told
+    assert "that a theorem proves is met on all data; a simulated one is not proved." in told
     assert told.count("all data") == 1
 
 
