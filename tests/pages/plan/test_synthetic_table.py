@@ -60,7 +60,7 @@ def test_the_promise_stands_beside_what_was_observed() -> None:
     np.testing.assert_array_equal(dots["released"].y, found.worst[order])
     np.testing.assert_array_equal(dots["theory"].y, found.within[order])
     assert picture.y.rows == found.n == 2_000
-    assert "guarantees" in picture.sentence
+    assert "; the guaranteed error is at most " in picture.sentence
     assert picture.table["pair"][0] == " × ".join(found.names[order[0]])
 
 

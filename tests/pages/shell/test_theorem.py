@@ -47,7 +47,7 @@ def test_a_promise_is_said_with_its_chance_its_share_and_its_rows() -> None:
     said = "With confidence 95%, no query has an error above **20 rows (2% of n)**."
     assert describe_error(BOUND, n=1000, bold=True) == said
     app = card()
-    privacy = "Privacy: ε = 1 (replace one row), for each single release."
+    privacy = "Privacy guarantee: ε = 1 (replace one row), for each single release."
     assert [each.value for each in app.markdown] == [f"{said} :orange-badge[theory]", "It is so.", privacy]
     assert [each.value.strip("$\n") for each in app.latex] == [BOUND.formula]
     assert [each.value for each in app.caption] == ["Reference: R."]
@@ -74,7 +74,7 @@ def test_too_few_rows_are_too_few() -> None:
 def test_what_says_nothing_is_no_promise() -> None:
     unmet = replace(BOUND, assumptions=CONDITIONS)
     assert describe_error(unmet, n=1000) == "No guarantee: the theorem's assumptions are not all met."
-    assert describe_error(unmet, n=499).endswith("is met. It needs n = 500 or more.")
+    assert describe_error(unmet, n=499).endswith("are not all met. It needs n = 500 or more.")
     above = describe_error(replace(BOUND, value=1.5), n=499)
     assert above == "No guarantee: the bound is 100% of n or more. It needs n = 500 or more."
     order = describe_error(replace(BOUND, value=math.inf, kind=BoundKind.ORDER_ONLY), n=1000)
