@@ -112,8 +112,8 @@ def refusals_over_epsilon(*, comparison: Comparison, sides: EpsilonCurves, epsil
         epsilon=epsilon,
         title="Refusals",
         names=("refused", "exact chance"),
-        sentence=f"Only the stable median refuses. Here "
-        f"{plural(comparison.stable, 'row')} must change before its answer does. It answers in 95 of 100 runs {_from(CURVE[sides.promise <= 0.05])}. Hatched: impossible "
+        sentence=f"Only the stable median refuses. Here {plural(comparison.stable, 'row')} must change before its "
+        f"answer does. It answers in 95 of 100 runs {_from(CURVE[sides.promise <= 0.05])}. Hatched: impossible "
         f"for mechanisms that are never wrong, with δ = {exactly(comparison.delta)}. The best possible one "
         f"would answer as often {_from(CURVE[sides.lower_bound <= 0.05])}.",
     )

@@ -38,8 +38,8 @@ def test_the_sentence_says_the_report_s_numbers(report: ErrorReport) -> None:
     assert sentence.startswith(report.guarantee.sentence())
     low, high = report.failure_interval
     assert (
-        f"{report.failures:,} of {len(report.answered):,}. With 95% confidence that is {percent(low)} to {percent(high)}; "
-        in sentence
+        f"{report.failures:,} of {len(report.answered):,}. "
+        f"With 95% confidence that is {percent(low)} to {percent(high)}; " in sentence
     )
     assert percent_up(report.bound.value) in sentence and percent(LOWER.value) in sentence
 
@@ -120,7 +120,7 @@ def test_every_page_calls_its_runs_by_their_name(report: ErrorReport) -> None:
     assert next(iter(picture.table)) == "conversations out of 100"
     assert "all that was asked" in picture.x.title
     assert "releases" not in str(check(picture).data) + picture.sentence
-    assert drawn(np.full(3, np.nan)).sentence == "Every previewed conversation gave no answer"
+    assert drawn(np.full(3, np.nan)).sentence == "Every previewed conversation gave no answer (⊥)."
 
 
 def test_the_wall_is_named_where_there_is_room_and_never_by_a_sliver(report: ErrorReport) -> None:

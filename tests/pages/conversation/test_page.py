@@ -262,8 +262,9 @@ def test_questions_spread_over_a_class_are_prefixes() -> None:
 
 def test_the_wall_is_told_with_who_may_pass_it() -> None:
     app = sound(opened(ask="weights", **{"ask-questions": "50"}))
-    assert "A mechanism that answers 50 such queries, each asked after the previous answer, on 1,024 cells" in texts(
-        app
+    assert (
+        "Take a mechanism that answers 50 such queries, each asked after the previous answer, on 1,024 cells"
+        in texts(app)
     )
     assert (
         "With 20 updates this mechanism may refuse (more updates would share one ε). Its guarantee "

@@ -108,7 +108,7 @@ def test_the_map_says_for_whom_the_wall_stands(seed: int) -> None:
         f"No mechanism that must answer every query can guarantee less than {100 * lower.value:.3g}%" in figure.sentence
     )
     assert "o mechanism can" not in figure.sentence
-    assert "conversations" in figure.sentence and "worst answered query" in figure.sentence
+    assert "conversations" in figure.sentence and "on their worst answer" in figure.sentence
     hatched = figure.one(Region, role="impossible")
     assert hatched.x is not None and hatched.x[1] == lower.value
     assert figure.one(Rule, role="theory").x == promised.value

@@ -291,4 +291,8 @@ def test_both_means_are_drawn_where_they_are_and_what_is_less_than_half_a_cell_a
         dots = picture.one(Dots, role=f"mechanism:{key}")
         assert numbers(dots.y) == pytest.approx(np.maximum(errors[:, place], line.width / 2))
     assert 0 in picture.table["clipped to the declared bounds"], "the table keeps it"
-    assert picture.one(Rule).x == 0.5 and "USD" in picture.y.title and "Near ε = 0.5, 95 in 100" in picture.sentence
+    assert (
+        picture.one(Rule).x == 0.5
+        and "USD" in picture.y.title
+        and "Near ε = 0.5, the error of 95 in 100" in picture.sentence
+    )

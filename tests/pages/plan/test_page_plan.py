@@ -281,7 +281,7 @@ def test_bounds_missing_values_and_rows_stand_beside_every_value() -> None:
     told = [each.value for each in sound(app.run()).caption]
     line = "rows without a number are left out."
     assert sum(line in each and "are clipped to" in each for each in told) == 2
-    assert any(f"{line} How many rows have a value is released with the mean." in each for each in told)
+    assert any(f"{line} The number of rows with a value is released with the mean." in each for each in told)
     assert any("How many of these rows are used is private" in each for each in told)
     assert any(each.value == "counted-mean" for each in app.selectbox), "no cell of a sample is surely filled"
 

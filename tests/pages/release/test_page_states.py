@@ -304,7 +304,8 @@ def test_a_plan_is_released_in_one_press(no_ledger: Path) -> None:
     app.switch_page(PAGE)  # as the button does, which a page without a browser does not follow for long
     app = sound(app.run())
     assert (
-        next(each for each in app.radio if each.label == "What").value == f"The plan: {len(plan.questions)} statistics"
+        next(each for each in app.radio if each.label == "Request").value
+        == f"The plan: {len(plan.questions)} statistics"
     )
     price = f"ε {plan.cost.epsilon:g}"
     app = press(press(app, "Test run, free"), f"Charge {price} and release")

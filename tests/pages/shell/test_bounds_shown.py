@@ -227,7 +227,7 @@ def test_what_is_known_before_names_the_condition_on_n(cases: list[Case]) -> Non
         assert (IF_N in headline(offer, epsilon)) is (on_n and promised < 1), case.name
         if key != "identity":
             assert (IF_N in mine) is (on_n and promised < 1), case.name
-            assert other.endswith(f" Promised only {IF_N}: M.") is on_n, case.name
+            assert other.endswith(f" Guaranteed only {IF_N}: M.") is on_n, case.name
         seen.add(on_n and promised < 1)
     assert seen == {True, False}
 

@@ -136,7 +136,7 @@ def test_where_a_person_is_protected_the_guarantee_is_theirs_and_n_is_never_told
     app = opened("play/page.py", counted=True, person_rows=rows, neighbours=str(relation), epsilon=0.5)
     person = f"ε = {0.5 * rows:g} (add or remove one person; per person with at most {rows} row{'s' * (rows > 1)})"
     text = everything(app)
-    assert f"For a person: {person}." in text and f"Privacy guarantee: {person}, for each single release." in text
+    assert f"For a person: {person}." in text and f"Privacy guarantee: {person}, for each release." in text
     assert "one row)" not in text
     assert chip(app).endswith("assumed n = 10,000") and headline(app).endswith("of 10,000 rows")
     kept = min(ROWS, 2 * rows)  # of two persons
@@ -144,7 +144,7 @@ def test_where_a_person_is_protected_the_guarantee_is_theirs_and_n_is_never_told
     app.session_state["why_open"] = True
     sound(app.button(key="twin_on").click().run())
     assert chip(app).endswith("n = 10,000") and "true: simulated" in everything(app)
-    assert f"Privacy guarantee: {person}, for each single release." in everything(app)
+    assert f"Privacy guarantee: {person}, for each release." in everything(app)
     assert not said(ROWS, app) and not said(SECRET, app)
 
 

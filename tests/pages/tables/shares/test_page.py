@@ -74,7 +74,7 @@ def test_the_page_tells_the_core_s_errors_and_plan() -> None:
     assert app.header[0].value == f"error of 95 in 100 answers: at most {percent_up(by_polynomial)}"
     text = texts(app)
     assert f"792 queries about any of 5 attributes, answered from **{mechanism.plan(problem).words}**" in text
-    assert f"Directly it would be {percent_up(directly)}" in text
+    assert f"Directly the error would be {percent_up(directly)}" in text
     assert mechanism.guarantee(problem).sentence() in text
     assert "If one-way functions exist, no polynomial-time *differentially private* algorithm makes good" in text
     said = sentence(app, "marginals_errors_chart")
