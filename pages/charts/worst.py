@@ -234,11 +234,9 @@ def _with_promise(text: str, promised: Bound, answered: Floats, *, n: int) -> st
         return f"{text}; {said[0].lower()}{said[1:]}"
     broken = promised.broken_by(answered)
     low, high = binomial_interval(broken, len(answered))
-    condition = (
-        "the promise" if promised.applies else ("the error that would be guaranteed if every assumption were met")
-    )
+    condition = "The guaranteed error" if promised.applies else "The error to be guaranteed if all assumptions were met"
     if promised.kind is BoundKind.ORDER_ONLY:
-        condition = "the theorem's order of magnitude"
+        condition = "The theorem's order of magnitude"
     return (
         f"{text}. {condition}, {percent_up(promised.value)}, was exceeded in {broken:,} of "
         f"{len(answered):,}. With 95% confidence that is {percent(float(low))} to {percent(float(high))}; "

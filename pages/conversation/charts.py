@@ -216,7 +216,7 @@ def conversation_map(
         worst=conversations.worst, n=n, guarantee=guarantee, promised=promised, lower=lower, nouns=CALLED
     )
     sentence = picture.sentence.replace(
-        "impossible (lower bound)", "impossible for a mechanism that must answer every query (lower bound)"
+        "No mechanism can guarantee", "No mechanism that must answer every query can guarantee"
     )
     return dataclasses.replace(picture, sentence=sentence)
 

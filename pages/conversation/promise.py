@@ -28,7 +28,7 @@ def draw_promise(request: ConversationRequest) -> None:
         beta=BETA,
         others={entry.key: partial(make, entry) for entry in serving(request.queries, releases="conversation")},
     )
-    wall_words = ("impossible for mechanisms that must answer every query", "Lower bound, if every query is answered")
+    wall_words = ("no mechanism that must answer every query", "Lower bound, if every query is answered")
     target, questions = float(request.values["alpha"]), int(request.values["questions"])
     draw_offer(replace(offer, target=target, questions=questions, wall=wall_words))
     st.caption(

@@ -107,10 +107,10 @@ def _draw_last_answer(result: ConversationResult) -> None:
         return
     guess, value = percent(max(answer.guess[0] / n, 0.0)), percent(answer.rows[0] / n)
     sentence = (
-        f"The error of the guess, {guess}, was too large. The answer, **{value}**, is the true value plus "
-        "noise. :orange-badge[paid]"
+        f"The guess, {guess}, had too large an error. The answer, **{value}**, is the true value plus noise. "
+        ":orange-badge[paid]"
         if answer.paid[0]
-        else f"The error of the guess, **{value}**, was small enough: the guess is the answer. :green-badge[free]"
+        else f"The guess, **{value}**, had a small enough error: it is the answer. :green-badge[free]"
     )
     st.markdown(f"Query {state.questions:,}, {words}: {sentence} True: {percent(truth)}. :gray-badge[true]")
 

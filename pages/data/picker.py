@@ -124,8 +124,8 @@ def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = Fa
         if own_source is not None and is_usable
         else "",
         default=default,
-        help_text="Generated and bundled data are public: previews on them cost nothing. Upload your own on the "
-        "Data page.",
+        help_text="Generated and bundled data are public: previews on them spend no privacy budget. Upload your own "
+        "on the Data page.",
         missing_reason=NOT_SENT if own_source is None else BY_PERSON if has_one_column else TWO_COLUMNS,
     )
     if previous and chosen != previous:

@@ -13,6 +13,7 @@ from dpcore.mechanisms import entry
 from dplab.salaries import CURVE, EPSILONS, KEYS, Comparison, EpsilonCurves, nearest
 from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Region, Rule, Wall
 from pages.charts.words import percent, percent_down, rows, short_numbers, significant
+from pages.data.upload import plural
 
 AIR = 1.15
 """Room beyond the outermost dots, as a factor."""
@@ -111,8 +112,8 @@ def refusals_over_epsilon(*, comparison: Comparison, sides: EpsilonCurves, epsil
         epsilon=epsilon,
         title="Refusals",
         names=("refused", "exact chance"),
-        sentence=f"Only the stable median refuses. Here {comparison.stable:,} rows must change before its answer "
-        f"does. It answers in 95 of 100 runs {_from(CURVE[sides.promise <= 0.05])}. Hatched: impossible "
+        sentence=f"Only the stable median refuses. Here {plural(comparison.stable, 'row')} must change before its "
+        f"answer does. It answers in 95 of 100 runs {_from(CURVE[sides.promise <= 0.05])}. Hatched: impossible "
         f"for mechanisms that are never wrong, with δ = {exactly(comparison.delta)}. The best possible one "
         f"would answer as often {_from(CURVE[sides.lower_bound <= 0.05])}.",
     )

@@ -72,9 +72,9 @@ class SubsampleOutcome(RefusableOutcome[SubsampleAggregate]):
             st.subheader("When one person changes")
             before, after = (answer_chance(plan, epsilon=epsilon, agreement=x) for x in (law.agreement, law.after))
             st.markdown(
-                "| data | agreement | probability of that answer | |---|---|---| | yours | "
-                f"{nearly_percent(law.agreement, digits=5)} | {_small(before)} | | one person changed, "
-                f"against it | {nearly_percent(law.after, digits=5)} | {_small(after)} |"
+                "| data | agreement | probability of that answer |\n|---|---|---|\n"
+                f"| yours | {nearly_percent(law.agreement, digits=5)} | {_small(before)} |\n"
+                f"| one person changed, against it | {nearly_percent(law.after, digits=5)} | {_small(after)} |"
             )
 
 

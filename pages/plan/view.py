@@ -219,7 +219,7 @@ def _solution_sentence(solved: SolvedPlan) -> str:
         )
     if solved.unmet:
         places = ", ".join(str(place + 1) for place in solved.unmet)
-        text += f" Up to ε = {HIGHEST:g}, no mechanism surely meets the target of statistic {places}: "
+        text += f" Up to ε = {HIGHEST:g}, no tried mechanism surely meets the target of statistic {places}: "
         text += "it is unchanged."
         if any(solved.plan.questions[place].entry_key == WHOLE_TABLE for place in solved.unmet):
             text += FORECAST

@@ -81,8 +81,8 @@ def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Ran
             key="boxes-of",
             own_title="Your table's numbers and dates" if len(own) > 1 else "",
             missing_reason=BY_PERSON if file and file.by_person else NOT_SENT,
-            help_text="Bundled samples are public: previews on them cost nothing. Of a private table, mock data "
-            "with its declared columns are drawn.",
+            help_text="Bundled samples are public: previews on them spend no privacy budget. Of a private table, "
+            "mock data with its declared columns are drawn.",
         )
         table = declared if key == OWN_FILE and file else None
         names = own if table else list(sample(key).boxes)

@@ -162,9 +162,9 @@ def _three_ways(result: ListResult) -> None:
     degree = min(result.mechanism.degree, rules)
     paper, prefix, program = worst_biases(rules=rules, degree=degree)
     st.markdown(
-        f"| {rules} rules, degree {degree} | worst bias | |---|---| | rule by rule, as in the paper | "
-        f"{paper:.3f} | | only where the output changes | {prefix:.3f} | | linear program over all "
-        f"patterns (used) | {program:.3f} | :orange-badge[theory]"
+        f"| {rules} rules, degree {degree} | worst bias |\n|---|---|\n"
+        f"| rule by rule, as in the paper | {paper:.3f} |\n| only where the output changes | {prefix:.3f} |\n"
+        f"| linear program over all patterns (used) | {program:.3f} |\n\n:orange-badge[theory]"
     )
 
 

@@ -129,7 +129,7 @@ def test_no_private_label_travels_to_another_visitor_or_after_the_steward_s_swit
         expect(page.get_by_text("not protected: made by the data owner").first).to_be_attached()
         expect(page.get_by_role("button", name="Picture as")).to_have_count(0)
         go_to(page, "one-number")
-        page.get_by_role("combobox", name="Question").click()
+        page.get_by_role("combobox", name="Statistic").click()
         page.get_by_role("option", name=re.compile("larger of two groups", re.IGNORECASE)).click()
         settled(page)
         page.get_by_role("combobox", name=re.compile("first group", re.IGNORECASE)).click()

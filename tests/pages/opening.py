@@ -73,7 +73,7 @@ def sound(app: AppTest) -> AppTest:
 
 def neighbours_said(app: AppTest) -> list[str]:
     """What the bar on top says of the relation: one text, or none where the page has nothing to say of it."""
-    said = [str(each.value).partition("Neighbours: ") for each in app.markdown]
+    said = [str(each.value).partition("Neighbouring data sets: ") for each in app.markdown]
     return [words for before, found, words in said if found and not before]
 
 

@@ -57,10 +57,8 @@ def risks(*, exact: Risks, occupied: int, epsilon: float, guess: float, measured
         guess_rule(y=error / guess),
         Rule(role="quiet", y=2.0, label="2: no row in its bar", below=True),
     ]
-    ratio = f"{rounded_up(error / best)} times" if best > 0 else "not bounded by this proof"
-    exceeds = (
-        "" if exact.printed[index] <= error else (" The printed bound is above the error of an existing mechanism.")
-    )
+    factor = f"is at most {rounded_up(error / best)}" if best > 0 else "is not bounded by this proof"
+    exceeds = "" if exact.printed[index] <= error else " The printed bound is above the error of an existing mechanism."
     return lesson_picture(
         title="Total error, and the lower bound",
         x=epsilon_axis(epsilon),
@@ -69,7 +67,7 @@ def risks(*, exact: Risks, occupied: int, epsilon: float, guess: float, measured
         marks=marks,
         sentence=f"At ε = {exactly(epsilon)} the expected total error of the identity histogram is "
         f"{significant(error)} of n ({significant(mean)} in {len(measured):,} releases). On the worst data "
-        f"every private method has at least {rounded_down(best)}, so the factor is at most {ratio} (you "
+        f"every private method has at least {rounded_down(best)}, so the factor {factor} (you "
         f"guessed {guess:g}). With only {full} and the weaker random guarantee, if its condition is met, "
         f"it is {significant(float(exact.spared[index]))}.{exceeds}",
     )

@@ -101,7 +101,7 @@ def what_helps(*, cells: int, occupied: int, rows: int, epsilon: float, projecte
         f"**On easier data**, only {occupied:,} of {cells:,} bars hold rows, and three things help. "
         "**Project** the noisy bars to the nearest histogram of n rows; the guarantee stays the same. The "
         f"total error is then {significant(float(projected.mean()))} instead of {significant(plain)}. "
-        f"(Mean of {len(projected)} releases; rows are spread evenly over these bars.) {kit.SIMULATED} "
+        f"(Mean of {len(projected)} releases; rows are spread evenly over these bars.) {kit.SIMULATED}\n\n"
         "**Or the guarantee is weaker**: *random* differential privacy holds for randomly sampled data, "
         f"not for all data. Empty bars may stay empty: {significant(spared)}, before any projection. For "
         f"{cells:,} bars and {rows:,} rows "

@@ -128,7 +128,7 @@ def distributional_words(folded: distributional.Separation, net: Floats, *, n: i
         "**Distributional privacy** is about samples. Two samples of n distinct rows, drawn without "
         "replacement from one population, look alike except with probability β. If β is below 1/(n + 1)² = "
         f"{significant(distributional.differential_from(n=n))}, it implies differential privacy; the "
-        f"reverse is false. {broken} {kit.THEORY} {nor} at the ε of their differential privacy. At ε = "
+        f"reverse is false. {broken} {kit.THEORY}\n\n{nor} at the ε of their differential privacy. At ε = "
         f"{exactly(folded.epsilon)}, take the one for thresholds with {NET_POINTS} points and two samples "
         f"of {n:,} of {2 * n:,} people. In half of all pairs its loss is **at least "
         f"{rounded_down(middle)}**, {significant(middle / folded.epsilon)} times ε. The loss grows like "

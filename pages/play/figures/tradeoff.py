@@ -177,8 +177,8 @@ def _wall_sentence(impossible: tuple[Floats, Floats], *, epsilon: float) -> str:
     there = f"ε = {epsilons[place]:.3g}"
     where_words = f"near {there}" if epsilons[0] <= epsilon <= epsilons[-1] else f"at {there}, where the curve ends,"
     return (
-        f" Hatched: impossible (lower bound) for every mechanism with the same guarantee. {where_words} "
-        f"less than {percent(float(errors[place]))}."
+        f" Hatched: impossible (lower bound) for every mechanism with the same guarantee; {where_words} "
+        f"errors below {percent(float(errors[place]))}."
     )
 
 

@@ -215,7 +215,7 @@ def cell_errors(
                 y=np.tile(np.arange(len(order)), len(previews)),
                 shape=shape,
                 hover=[
-                    f"{cells[cell]} {name}: error {minus(f'{each[cell]:+,.1f}')} rows"
+                    f"{cells[cell]}\n{name}: error {minus(f'{each[cell]:+,.1f}')} rows"
                     for each in previews
                     for cell in order
                 ],

@@ -81,8 +81,8 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> MarginalsRequest
             SURVEYS,
             key="tables-of",
             own_title="Your table's columns" if own and len(own.used) > MAX_WAYS else "",
-            help_text="Bundled samples are public: previews on them cost nothing. Of a private table, mock data with "
-            "its declared columns are drawn.",
+            help_text="Bundled samples are public: previews on them spend no privacy budget. Of a private table, "
+            "mock data with its declared columns are drawn.",
         )
         sample_key, yes_no = key.removesuffix(YES_NO), key.endswith(YES_NO)
         table = own if key == OWN_FILE else None

@@ -56,8 +56,8 @@ def winners_map(*, places: Places, n: int, width: int, here: str, key: str) -> P
     at, wide = (np.array([float(place[name]) for place in places]) for name in ("n", "width"))
     winners = np.array([str(place["winner"]) for place in places])
     hover = [
-        f"{WORDS[str(place['winner'])]} {row:,.0f} rows, {k:.0f} attributes per query predicted error "
-        f"{percent(float(place['error']))} ({rows(float(place['error']), int(row))}) theory"
+        f"{WORDS[str(place['winner'])]}\n{row:,.0f} rows, {k:.0f} attributes per query\npredicted error "
+        f"{percent(float(place['error']))} ({rows(float(place['error']), int(row))})\ntheory"
         for place, row, k in zip(places, at, wide, strict=True)
     ]
     styles = {NEITHER: ("quiet", 0.12), DIRECT: ("mechanism:marginals-direct", 0.6)}
@@ -81,7 +81,7 @@ def winners_map(*, places: Places, n: int, width: int, here: str, key: str) -> P
                     hover=[hover[place] for place in np.flatnonzero(at_best)],
                 )
             )
-    you = [f"your {n:,} rows, {width} attributes per query {WORDS[here]}"]
+    you = [f"your {n:,} rows, {width} attributes per query\n{WORDS[here]}"]
     inside = [float(np.clip(n, at.min(), at.max()))]
     marks.append(Dots(role="ink", name="you", x=inside, y=[width], shape="circle-open", size=15, hover=you))
     tally = {name: int((winners == name).sum()) for name in WINNERS}

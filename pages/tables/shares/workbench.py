@@ -120,7 +120,7 @@ def _compared(result: ShareResult) -> None:
             f"{answers.queries.count:,} queries about {in_words(answers.queries)}, answered from "
             f"**{answers.plan.words}**. {'By the polynomial' if direct else 'Directly'} the error would be "
             f"{compared}; answering ½ to all, {constant}. The polynomial's release also bounds each "
-            f"answer, for free. The midpoint of the bounds has **{between}**."
+            f"answer, for free. The error of the bounds' midpoint is **{between}**."
         )
 
 

@@ -36,16 +36,16 @@ def test_a_question_an_analyst_and_the_same_again_by_link(page: Page, server: Se
     for _ in range(3):
         page.keyboard.press("ArrowLeft")
     press_button(page, "Ask")
-    expect(page.get_by_text(re.compile("^Question 1, below 49.7"))).to_be_visible()
-    press_button(page, "Let an analyst ask 50")
+    expect(page.get_by_text(re.compile("^Query 1, below 49.7"))).to_be_visible()
+    press_button(page, "Let an analyst ask 50 queries")
     free, paid, declined, _ = metrics(page)
     assert int(free) + int(paid.split(" of ")[0]) + int(declined) == 51
     expect(page.locator(CHARTS)).to_have_count(4)
     press_button(page, "Start over")
-    press_button(page, "Let an analyst ask 50")
+    press_button(page, "Let an analyst ask 50 queries")
     before = metrics(page)
     assert "ask-updates=10" in page.url and "ask=weights" in page.url
-    press_button(reopened(page), "Let an analyst ask 50")
+    press_button(reopened(page), "Let an analyst ask 50 queries")
     assert metrics(page) == before, "the link brings back settings and seed, so the noise too"
     # Another ε begins anew.
     page.get_by_role("slider", name="Privacy budget ε").focus()
@@ -58,7 +58,7 @@ def test_a_question_an_analyst_and_the_same_again_by_link(page: Page, server: Se
 @on_screens("link", ("ask?data=pets.species&ask=weights&ask-updates=1",), ("ask",))
 def test_every_state_is_accessible_and_fits(page: Page, server: Server, link: str) -> None:
     opened(page, server, link)
-    press_button(page, "Let an analyst ask 50")
+    press_button(page, "Let an analyst ask 50 queries")
     expect(page.get_by_role("heading", name="Worst error: guaranteed and observed")).to_be_visible()
     see(page, "The conversation")
     expect(page.get_by_role("heading", name="Error of every answer")).to_be_visible()

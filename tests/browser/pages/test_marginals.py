@@ -26,7 +26,7 @@ def test_a_tile_says_who_wins_there_and_epsilon_moves_the_errors_which_the_link_
     # A layer of Plotly's own, which takes all pointing, lies over the tiles.
     plot(page, "marginals_map_chart").locator(".nsewdrag").first.hover()
     said = str(plot(page, "marginals_map_chart").locator(".hoverlayer .hovertext").text_content())
-    assert re.search(r"[\d,]+ rows, \d+ attributes a query", said) and re.search(r"error [\d.]+%.* rows\)", said)
+    assert re.search(r"[\d,]+ rows, \d+ attributes per query", said) and re.search(r"error [\d.]+%.* rows\)", said)
     before = sentences(page)
     press(page, "Privacy budget ε", "ArrowRight", 6)
     after = sentences(page)

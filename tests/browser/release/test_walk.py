@@ -43,14 +43,14 @@ def test_a_newcomer_walks_from_a_private_file_by_a_plan_to_a_verified_release(br
         press(page, "Use this column")
         go_to(page, "plan")
         picked(page, "Table", "Your table")
-        expect(page.get_by_role("heading", name="1 question of your table costs ε = 0.5")).to_be_visible()
+        expect(page.get_by_role("heading", name="1 statistic of your table costs ε = 0.5")).to_be_visible()
         press(page, "Release it")
         press(page, "Start a ledger")
         assert len(visible_words(page)) <= MOST
         sound(page)
         press(page, "Register")
-        expect(page.get_by_text("The plan: 1 question")).to_be_visible()
-        press(page, "Rehearse, free")
+        expect(page.get_by_text("The plan: 1 statistic")).to_be_visible()
+        press(page, "Test run, free")
         expect(page.get_by_text("On mock data:")).to_be_visible()
         assert len(visible_words(page)) <= MOST
         sound(page)
@@ -78,7 +78,9 @@ def test_a_newcomer_walks_from_a_private_file_by_a_plan_to_a_verified_release(br
     [counts] = tmp_path.glob("*counts.csv")
     command = [sys.executable, "-m", "dprelease.commands", "verify", "certificate.json", counts.name]
     done = subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(HERE)}, capture_output=True, text=True)
-    assert done.stdout.startswith("The certificate and its files hold together.\n") and not done.returncode, done.stderr
+    assert done.stdout.startswith("The certificate and its files are consistent.\n") and not done.returncode, (
+        done.stderr
+    )
     for notebook in tmp_path.glob("*.ipynb"):
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
         code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]

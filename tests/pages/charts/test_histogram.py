@@ -76,7 +76,7 @@ def test_missing_values_stand_apart_with_their_name() -> None:
     assert start[-1] < place < end[-1] <= (picture.x.high or 0) and name == "missing"
     assert max(picture.x.ticks) <= 8
     assert picture.sentence == (
-        "5 rows in 8 bars: the fullest, 2 to 3, has 3; 6 are empty; 1 row is missing or fits nowhere."
+        "5 rows in 8 bars: the fullest, 2 to 3, has 3; 6 are empty; 1 row is missing or out of bounds."
     )
 
 
@@ -111,7 +111,7 @@ def test_the_fullest_labels_have_bars_and_the_others_share_one() -> None:
     counts = np.arange(101)
     picture = histogram(domain=domain, n=int(counts.sum()), truth=counts, frames=counts[None, :].astype(float))
     names = picture.table["rows where"]
-    assert names[:2] == ["99", "98"] and names[40:] == ["60 others", "anything else"]
+    assert names[:2] == ["99", "98"] and names[40:] == ["60 others", "any other value"]
     assert picture.table["true rows"][-1] == 100 and picture.y.labels == tuple(names)
     line, bars = picture.one(Curve), picture.one(Bars)
     assert heights(line, across=True).tolist() == numbers(bars.value).tolist()
@@ -125,9 +125,9 @@ def test_each_release_has_its_own_caption() -> None:
     frames[:3, 1] += (5, 1, 12)
     frames[3] = np.nan
     picture = histogram(domain=Number(bits=2), n=40, truth=truth, frames=frames)
-    everything = "40 rows in 4 bars: in its worst bar, each of the 3 releases is off by 1 to 12 rows; "
-    everything += "1 of the 4 shown gave no answer"
-    said = ("at most 5 rows off", "at most 1 row", "at most 12 rows off", "refused to answer")
+    everything = "40 rows in 4 bars: in its worst bar, each of the 3 releases has an error of 1 to 12 rows; "
+    everything += "1 of the 4 shown gave no answer (⊥)."
+    said = ("error of at most 5 rows", "error of at most 1 row", "error of at most 12 rows", "no answer (⊥)")
     assert [frame.label for frame in picture.frames] == [f"release {k} of 4" for k in (1, 2, 3, 4)]
     assert [frame.sentence for frame in picture.frames] == [
         f"Release {k} of 4: {text}. {everything}" for k, text in enumerate(said, start=1)
@@ -143,7 +143,10 @@ def test_refusing_every_time_is_a_picture_too(domain: Domain) -> None:
     frames = playable_releases(nothing, n=domain.size, clean=True)
     picture = histogram(domain=domain, n=domain.size, truth=np.ones(domain.size, dtype=int), frames=frames)
     check(picture)
-    assert "refused" in picture.sentence and list(picture.table) == ["rows where", "true rows"]
+    assert "every preview gave no answer (⊥)." in picture.sentence and list(picture.table) == [
+        "rows where",
+        "true rows",
+    ]
 
 
 def test_a_cleaned_release_adds_up_and_is_never_negative() -> None:

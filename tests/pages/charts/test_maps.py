@@ -92,7 +92,7 @@ def test_refusals_are_said_and_not_drawn() -> None:
     assert (
         "each of the 6 releases has an error of" in picture.sentence and "2 of the 8 shown gave no" in picture.sentence
     )
-    assert picture.frames[0].sentence.startswith("Release 1 of 8: gave no answer")
+    assert picture.frames[0].sentence.startswith("Release 1 of 8: no answer (⊥).")
     assert drawn.data[0]["z"][0][0] is None
     nothing = released_map(frames=np.full_like(frames, np.nan), **told)
     check(nothing)
@@ -127,7 +127,7 @@ def test_each_release_has_its_own_caption() -> None:
     picture = released_map(domain=domain, n=40, truth=truth, frames=frames)
     said = [frame.sentence.partition(".")[0] for frame in picture.frames]
     told = ((1, "5 rows"), (2, "1 row"), (3, "12 rows"))
-    assert said == [f"Release {place} of 3: at most {off} off" for place, off in told]
+    assert said == [f"Release {place} of 3: error of at most {off}" for place, off in told]
     assert (
         "each of the 3 releases has an error of 1 to 12 rows" in picture.sentence and "elease 1" not in picture.sentence
     )

@@ -34,10 +34,13 @@ def test_the_sentence_says_the_report_s_numbers(report: ErrorReport) -> None:
     sentence = with_worst(report).sentence
     level, beyond = typical_failure(report.answered)
     assert 100 * (report.answered > level).mean() == beyond and 15 <= beyond <= 16
-    assert f"about {beyond:.0f} in 100 releases err by more than {100 * level:.3g}%" in sentence
+    assert f"about {beyond:.0f} in 100 releases have an error above {100 * level:.3g}%" in sentence
     assert sentence.startswith(report.guarantee.sentence())
     low, high = report.failure_interval
-    assert f"{report.failures:,} of {len(report.answered):,} ({percent(low)} to {percent(high)}" in sentence
+    assert (
+        f"{report.failures:,} of {len(report.answered):,}. "
+        f"With 95% confidence that is {percent(low)} to {percent(high)}; " in sentence
+    )
     assert percent_up(report.bound.value) in sentence and percent(LOWER.value) in sentence
 
 
@@ -80,8 +83,11 @@ def test_errors_that_are_all_equal_all_zero_or_one_are_pictures_too(report: Erro
         assert len(numbers(with_worst(report, worst=worst).one(Dots).x)) == DOTS
     assert "every release has an error of 30%" in with_worst(report, worst=np.full(200, 0.3)).sentence
     tied = with_worst(report, worst=np.repeat([0.1, 0.2], [20, 180]))
-    assert "about 90 in 100 releases err by 20% (600 of 3,000 rows) on their worst query, none by more" in tied.sentence
-    assert "○ ≈ 90 in 100 err by 20%" in [words.text for words in tied.find(Words)]
+    assert (
+        "about 90 in 100 releases have an error of 20% (600 of 3,000 rows) on their worst query, none by more"
+        in tied.sentence
+    )
+    assert "○ ≈ 90 in 100 have an error of 20%" in [words.text for words in tied.find(Words)]
     assert "about 50 in 100" in with_worst(report, worst=np.repeat([0.0, 0.1], 100)).sentence
     assert "about 0.5 in 100" in with_worst(report, worst=np.repeat([0.0, 0.1], [199, 1])).sentence
     assert typical_failure(np.array([0.25])) == (0.25, 0.0)
@@ -97,7 +103,7 @@ def test_refusals_are_counted_apart() -> None:
 
 def test_every_page_calls_its_runs_by_their_name(report: ErrorReport) -> None:
     def drawn(worst: Floats) -> Picture:
-        called = TrialNouns(run="conversation", query="question", over="all that was asked")
+        called = TrialNouns(run="conversation", query="query", over="all that was asked")
         picture = worst_map(
             worst=worst,
             n=report.problem.n,
@@ -110,11 +116,11 @@ def test_every_page_calls_its_runs_by_their_name(report: ErrorReport) -> None:
         return picture
 
     picture = drawn(report.worst)
-    assert "in 100 conversations err" in picture.sentence and "on their worst question" in picture.sentence
+    assert "in 100 conversations have an error above" in picture.sentence and "on their worst query" in picture.sentence
     assert next(iter(picture.table)) == "conversations out of 100"
     assert "all that was asked" in picture.x.title
     assert "releases" not in str(check(picture).data) + picture.sentence
-    assert drawn(np.full(3, np.nan)).sentence == "Every previewed conversation gave no answer"
+    assert drawn(np.full(3, np.nan)).sentence == "Every previewed conversation gave no answer (⊥)."
 
 
 def test_the_wall_is_named_where_there_is_room_and_never_by_a_sliver(report: ErrorReport) -> None:

@@ -62,7 +62,7 @@ def test_every_question_is_drawn_and_counted(queries: Any, updates: int) -> None
     np.testing.assert_array_equal(links[:, 0], truth)
     np.testing.assert_array_equal(links[:, 1], np.where(kinds["refused"], np.nan, answers))
     told = pictures["said"].sentence
-    assert told.startswith(f"30 questions: {transcript.free.sum()} free, {transcript.paid.sum()} paid")
+    assert told.startswith(f"30 queries: {transcript.free.sum()} free, {transcript.paid.sum()} paid")
     assert (f"{transcript.declined.sum()} refused" in told) == bool(transcript.declined.any())
 
 
@@ -71,12 +71,12 @@ def test_the_worst_error_is_told_and_the_band_is_the_promise() -> None:
     picture = errors_over_time(transcript, truth=truth, promise=0.07)
     worst = np.abs(transcript.rows[0] / N - truth).max()
     assert picture.sentence == (
-        f"The worst answer so far is off by {100 * worst:.3g}% (≈ {worst * N:,.0f} of 2,000 rows); promised is at most "
-        "7%."
+        f"The largest error so far is {100 * worst:.3g}% (≈ {worst * N:,.0f} of 2,000 rows). "
+        "The guaranteed error is 7%."
     )
     assert picture.one(Region, role="theory").y == (-0.07, 0.07)
     assert [rule.y for rule in picture.find(Rule, role="theory")] == [0.07, -0.07]
-    assert picture.find(Rule)[0].label == "promised: at most 7%"
+    assert picture.find(Rule)[0].label == "guaranteed: at most 7%"
 
 
 def test_a_vacuous_promise_does_not_press_the_errors_flat() -> None:
@@ -104,4 +104,4 @@ def test_beliefs_beside_the_truth() -> None:
         assert along.title == "age (years)" and shares.rows == N
         assert along.labels == (("<b>", "b", "c") if labels else ())
         assert "these 3 queries were asked now, 2 guesses would have an error below 10%" in picture.sentence
-        assert picture.sentence.endswith("has an error of 20%.")
+        assert picture.sentence.endswith("The largest error would be 20%.")

@@ -92,14 +92,14 @@ def test_one_question_then_the_next() -> None:
     first = conversation.ask(511)  # at most 50 dollars
     assert first.paid[0]
     assert metrics(app) == ["0", "1 of 20", "0", "ε = 1"]
-    assert f"**{100 * first.rows[0] / problem.n:.3g}%**, comes from the data with noise" in texts(app)
+    assert f"The answer, **{100 * first.rows[0] / problem.n:.3g}%**, is the true value plus noise." in texts(app)
     assert set(drawn(app)) == {SAID, WRONG, BELIEF, MAP}
     # The very same question again: what was learnt is guessed, and free.
     press(app, "ask_one")
     again = conversation.ask(511)
     assert not again.paid[0]
     assert metrics(app) == ["1", "1 of 20", "0", "ε = 1"]
-    assert f"**{100 * again.rows[0] / problem.n:.3g}%**, was near enough" in texts(app)
+    assert f"The guess, **{100 * again.rows[0] / problem.n:.3g}%**, had a small enough error" in texts(app)
 
 
 @pytest.mark.parametrize("key", [pytest.param("median", marks=pytest.mark.full), "weights"])
@@ -141,11 +141,11 @@ def test_an_analyst_asks_500_and_the_promise_holds(key: str) -> None:
     assert isinstance(transcript, Transcript)
     assert int(transcript.free.sum()) == int(free)
     bound = mechanism.accuracy(problem, 0.05)
-    assert f"promised is at most {percent_up(bound.value)}" in texts(app)
+    assert f"The guaranteed error is {percent_up(bound.value)}." in texts(app)
     errors = np.abs(transcript.errors(dataset.histogram))
-    assert f"The worst answer so far is off by {100 * errors.max():.3g}%" in texts(app)
+    assert f"The largest error so far is {100 * errors.max():.3g}%" in texts(app)
     press(app, "ask_50")
-    assert "550 questions" in texts(app)
+    assert "550 queries" in texts(app)
 
 
 def test_when_updates_run_out_it_refuses_clearly() -> None:
@@ -153,7 +153,7 @@ def test_when_updates_run_out_it_refuses_clearly() -> None:
     press(app, "ask_50")
     assert metrics(app)[1] == "1 of 1"
     assert int(metrics(app)[2]) > 0
-    assert app.error[0].value.startswith("**Refused.** The only update is used, so query ")
+    assert app.error[0].value.startswith("**Refused.** The only update has been used, so query ")
     press(app, "ask_again")
     assert metrics(app) == ["0", "0 of 1", "0", "ε = 1"]
     assert not app.error
@@ -165,13 +165,13 @@ def test_other_settings_begin_a_new_conversation_and_say_so() -> None:
     app = press(sound(opened()), "ask_50")
     sound(app.number_input(key="alpha").set_value(0.2).run())
     assert metrics(app)[:3] == ["0", "0 of 20", "0"]
-    assert "The settings changed, so a new conversation began. The last one, of 50 questions, is gone." in texts(app)
+    assert "The settings changed, so a new conversation began. The last one, of 50 queries, is gone." in texts(app)
     press(app, "ask_one")
     assert "settings changed" not in texts(app)
     # Another analyst goes on with the same conversation.
     sound(app.selectbox(key="ask-analyst").set_value("sweeping").run())
     press(app, "ask_50")
-    assert "51 questions" in texts(app)
+    assert "51 queries" in texts(app)
 
 
 def test_the_analyst_who_asks_is_the_one_that_is_described() -> None:
@@ -230,9 +230,9 @@ def test_both_mechanisms_are_compared_and_code_is_shown() -> None:
 )
 def test_other_data_and_questions(link: dict[str, str]) -> None:
     app = press(press(sound(opened(**link)), "ask_one"), "ask_50")
-    assert "51 questions" in texts(app)
+    assert "51 queries" in texts(app)
     # What was said, how wrong, what is believed, the map; and refusals where there are any.
-    refused = {REFUSALS} if "ran out of updates" in texts(app) else set()
+    refused = {REFUSALS} if "used all their updates" in texts(app) else set()
     assert set(drawn(app)) == {SAID, WRONG, BELIEF, MAP} | refused
     assert all(chart["download"] for chart in drawn(app).values()), "public data only"
 
@@ -262,7 +262,10 @@ def test_questions_spread_over_a_class_are_prefixes() -> None:
 
 def test_the_wall_is_told_with_who_may_pass_it() -> None:
     app = sound(opened(ask="weights", **{"ask-questions": "50"}))
-    assert "A mechanism that answers 50 such queries, each after the last answer, on 1,024 cells" in texts(app)
+    assert (
+        "Take a mechanism that answers 50 such queries, each asked after the previous answer, on 1,024 cells"
+        in texts(app)
+    )
     assert (
         "With 20 updates this mechanism may refuse (more updates would share one ε). Its guarantee "
         "covers answered queries only, so the lower bound does not apply to it"
@@ -277,11 +280,11 @@ def test_long_conversations_wait_to_be_asked_for(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(worst_error, "MAX_SECONDS", -1.0)
     app = sound(opened(ask="weights"))
     assert set(drawn(app)) == {BELIEF}
-    assert "they wait for your word" in texts(app)
+    assert "so they start only when you press the button" in texts(app)
     assert not shared._results.results, "another session may find more time"
     sound(app.toggle(key="ask_long").set_value(True).run())
     assert MAP in drawn(app)
-    assert "in 100 conversations err by larger than" in texts(app) or "every conversation has an error above" in texts(
+    assert "in 100 conversations have an error above" in texts(app) or "every conversation has an error above" in texts(
         app
     )
 
@@ -330,7 +333,8 @@ def test_private_conversations_are_refused_whoever_asks() -> None:
         }
         assert "A conversation about private rows spends their budget." in texts(app)
         assert (
-            "no mechanism that must answer all can promise less than about" in drawn(app)["promises_chart"]["sentence"]
+            "no mechanism that must answer every query can guarantee less than about"
+            in drawn(app)["promises_chart"]["sentence"]
         )
         assert "Lower bound, if every query is answered" in [each.label for each in app.metric]
         assert "ask_one" not in [each.key for each in app.button] and "talk" not in app.session_state
@@ -351,7 +355,7 @@ def test_a_public_stand_in_may_be_asked() -> None:
     app.session_state["data"] = "my-file"
     app.run()
     press(sound(app), "ask_50")
-    assert "50 questions" in texts(app)
+    assert "50 queries" in texts(app)
 
 
 def test_the_file_holds_the_conversation() -> None:

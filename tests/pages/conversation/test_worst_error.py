@@ -105,11 +105,10 @@ def test_the_map_says_for_whom_the_wall_stands(seed: int) -> None:
     assert lower is not None
     figure = conversation_map(found, n=N, guarantee=guarantee, promised=promised, lower=lower)
     assert (
-        f"a mechanism that must answer every question cannot promise less than {100 * lower.value:.3g}%"
-        in figure.sentence
+        f"No mechanism that must answer every query can guarantee less than {100 * lower.value:.3g}%" in figure.sentence
     )
-    assert "no mechanism can" not in figure.sentence
-    assert "conversations" in figure.sentence and "worst answered question" in figure.sentence
+    assert "o mechanism can" not in figure.sentence
+    assert "conversations" in figure.sentence and "on their worst answer" in figure.sentence
     hatched = figure.one(Region, role="impossible")
     assert hatched.x is not None and hatched.x[1] == lower.value
     assert figure.one(Rule, role="theory").x == promised.value
@@ -127,7 +126,7 @@ def test_whether_refusals_are_ruled_out_is_what_the_promise_says() -> None:
             Thresholds(domain=Number(bits=10)), key, alpha=alpha, updates=updates, epsilon=epsilon
         )
         ruled_out = mechanism.never_refuses(problem, 0.05)
-        assert ruled_out == ("so none is refused" in mechanism.accuracy(problem, 0.05).note)
+        assert ruled_out == ("so no query is refused" in mechanism.accuracy(problem, 0.05).note)
         seen.add(ruled_out)
     assert seen == {False, True}
 

@@ -59,11 +59,11 @@ def test_of_a_private_file_the_page_says_nothing_guessed_from_values_and_of_a_pu
     others = MIXED.replace(",", ".").replace("31/12", "12/31").replace("-99", "1000")
     private, other = with_mixed(), with_mixed(text=others)
     for app in (private, other):
-        assert "guessed to" not in everything(app)
+        assert "(guessed)" not in everything(app)
     assert said(private) == said(other)
     assert table_of(private).format == table_of(other).format
     public = with_mixed(public=True)
-    for told in ("Numbers: a decimal comma (guessed).", "Dates with slashes were guessed to have the day"):
+    for told in ("Numbers: a decimal comma (guessed).", "Dates with slashes: day first (guessed)."):
         assert told in everything(public) and told not in everything(private), "the control"
 
 
@@ -86,8 +86,8 @@ def test_of_a_private_file_the_page_says_which_decimal_sign_would_leave_no_numbe
     app = with_mixed(text=text)
     [sentence] = [each.value for each in app.info]
     assert sentence == (
-        f"Numbers are read with a decimal {decimal}: it is never guessed from private cells. If your file writes "
-        f"{written}, no such cell fits and all count as missing. Choose the decimal {wanted} under Format."
+        f"Numbers are read with a decimal {decimal}: private cells are never used to guess it. If your file writes "
+        f"{written}, no such cell fits, and all count as missing. Then choose the decimal {wanted} under Format."
     )
     sign = {"comma": ",", "point": "."}
     settings = Format(separator=";", decimal=sign[decimal[:5]])

@@ -84,7 +84,9 @@ def test_a_date_and_a_number_are_a_map() -> None:
     source = upload_of(app)
     assert source is not None and source.on(Product).shape == (12, 12)
     app = type_in(app, seen={"kind": "date: day", "from": "2024-01-01", "to": "2024-12-31"})
-    assert [error.value for error in app.error] == ["A map has at most 64 cells per side. Choose a coarser unit"]
+    assert [error.value for error in app.error] == [
+        "A map has at most 64 cells per side. Choose a coarser unit for the dates."
+    ]
 
 
 def test_kinds_are_filled_in_for_public_data() -> None:
@@ -123,7 +125,9 @@ def test_no_column_says_whose_row_it_is_until_one_is_chosen_and_that_one_is_not_
     assert "Ready: `age`, as declared before (below)." in everything(before)
     sound(app.switch_page("plan/page.py").run())
     assert "Your table" not in app.selectbox(key="table").options, "no row of it is planned for as a row"
-    assert any("the column that says whose row it is" in each.value for each in app.caption), "and that is said"
+    assert any(
+        "first choose the column that identifies the person on the Data page." in each.value for each in app.caption
+    ), "and that is said"
     sound(app.switch_page("data/page.py").run())
     app.query_params["way"] = OWN
     app = fill(sound(app.run()), **{WHOSE: "smoker"})
@@ -136,7 +140,7 @@ def test_no_column_says_whose_row_it_is_until_one_is_chosen_and_that_one_is_not_
 def test_a_column_alone_cannot_say_whose_row_it_is_and_be_counted() -> None:
     app = type_in(give(opened(way=OWN), "pay\n1\n2\n"), pay={"from": "0", "to": "9"})
     app = fill(app, **{"Who is protected?": PERSON, WHOSE: "pay"})
-    assert [each.value for each in app.info] == ["no other column to count."]
+    assert [each.value for each in app.info] == ["There is no other column to count."]
     assert "Use this column" not in labels(app)
 
 
@@ -148,7 +152,7 @@ def test_rows_beyond_the_cap_are_left_out_and_the_guarantee_names_the_person(row
     source = upload_of(app)
     assert source is not None and isinstance(source.reading, Capped) and source.person_rows == rows
     assert source.dataset().records.tolist() == cells
-    assert f'of a person at most {rows} row{"s" * (rows > 1)}"' in everything(app)
+    assert f'at most {rows} row{"s" * (rows > 1)} per person"' in everything(app)
     sound(app.switch_page("play/page.py").run())
     for key, value in {"data": "my-file", "epsilon": 0.5, "why_open": True, "code_open": True}.items():
         app.session_state[key] = value

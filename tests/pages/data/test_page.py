@@ -317,7 +317,7 @@ def test_a_label_that_holds_a_semicolon_is_typed_in_quotes_and_the_page_says_how
 def test_labels_of_a_column_that_is_no_category_are_said_not_to_be_used(kind: str) -> None:
     app = type_in(with_file(), name={"kind": kind, "labels": "Anna; Bert"})
     assert [each.value for each in app.warning] == [
-        f"Only a category has labels: what is typed for `name` ({kind}) is not used."
+        f"Only a category has labels. The labels of `name` ({kind}) are not used."
     ]
     assert not type_in(app, name={"kind": "category"}).warning
 
@@ -349,7 +349,7 @@ def test_two_numbers_are_declared_and_used_together() -> None:
     # One width is missing, one out of bounds, one height missing: three of five rows lack a number.
     assert source.dataset().histogram[-1] == 3
     assert not shows_number(everything(app)) and not drawn(app)
-    source = upload_of(press(fill(app, Cells_a_side=7), "Use this column"))
+    source = upload_of(press(fill(app, Cells_per_side=7), "Use this column"))
     assert source is not None and source.on(Product).shape == (7, 7)
 
 
@@ -368,7 +368,7 @@ def test_bounds_of_a_second_column_are_taken_back_with_the_steward_s_switch() ->
     app = use(press(app, "Fill in from the data"), "wide", "high")
     source = upload_of(app)
     assert source is not None and source.bounds_from_data
-    assert any("no guarantee covers that" in warning.value for warning in app.warning)
+    assert any("No guarantee covers that. Before you release, type bounds" in warning.value for warning in app.warning)
     app = steward(app, on=False)
     assert upload_of(app) is None
     assert [grid_of(app, "wide")[end] for end in ("from", "to")] == ["0", "4"]
@@ -420,7 +420,7 @@ def test_a_domain_filled_in_by_the_steward_is_marked_and_taken_back_with_the_swi
     app = use(press(steward(with_file(), on=True), "Fill in from the data"), "pay")
     source = upload_of(app)
     assert source is not None and source.bounds_from_data
-    assert any("no guarantee covers that" in warning.value for warning in app.warning)
+    assert any("No guarantee covers that. Before you release, type bounds" in warning.value for warning in app.warning)
     assert set(drawn(app)) == {"file-summary_chart"}
     assert "not protected" in everything(app)
     steward(app, on=False)

@@ -86,7 +86,7 @@ def test_bounds_of_directions_are_rounded_to_the_side_where_they_hold(epsilon: s
     seen = every_direction(n=10_000, gap=0.7, directions=measured, epsilon=float(epsilon), seed=1)
     assert all_just_above(numbers_after("α = ", words), seen.bound)
     assert all_just_above(numbers_after("margin γ = ", words), seen.margin)
-    assert all_just_above(numbers_after("only rows within ", words), seen.margin)
+    assert all_just_above(numbers_after("Only rows within ", words), seen.margin)
     assert all_just_above(numbers_after("up to ", words.partition("elsewhere ")[2]), seen.beyond)
     sentence = words[words.index("that have margin") - 40 :]
     assert all_just_above(numbers_after("within ", sentence)[:1], seen.worst)
@@ -98,14 +98,14 @@ def test_what_nobody_can_do_is_rounded_to_the_side_where_it_holds(epsilon: float
     words = texts(lesson("histogram", **{"histogram-epsilon": str(epsilon)}))
     error = minimax.geometric_risk(cells=64, rows=1000, epsilon=epsilon)
     best = minimax.best_pairs(cells=64, rows=1000, epsilon=epsilon).risk
-    assert all_just_below(numbers_after("no private method is below ", words), best)
+    assert all_just_below(numbers_after("every private method has at least ", words), best)
     assert all_just_above(
-        numbers_after("a factor of at most ", words) + numbers_after("the factor is at most ", words), error / best
+        numbers_after("a factor of at most ", words) + numbers_after("so the factor is at most ", words), error / best
     )
     words = texts(lesson("subset", **{"subset-epsilon": str(epsilon)}))
     masks = subset_sum.random_groups(Preview(2), people=200, groups=1000)
     forced = 200 * subset_sum.error_bound(masks, epsilon=epsilon, beta=0.05).value
-    assert all_just_below(numbers_after("cannot promise errors below ", words), forced)
+    assert all_just_below(numbers_after("no private mechanism can guarantee errors below ", words), forced)
 
 
 @pytest.mark.parametrize("epsilon", ["0.02", "0.05", "0.2"])
@@ -115,9 +115,9 @@ def test_losses_of_samples_are_rounded_to_the_side_where_they_hold(epsilon: str)
     middle, most = float(np.median(pairs.losses(float(epsilon)))), pairs.max_epsilon(loss=1.0, beta=0.05)
     least = distributional.separation(n=10_000, epsilon=float(epsilon)).beta(1.0)
     assert all_just_below(numbers_after("needs a β of at least ", words), least)
-    assert all_just_below(numbers_after(r"loss of \*\*at least ", words), middle)
+    assert all_just_below(numbers_after(r"its loss is \*\*at least ", words), middle)
     assert all_just_below(numbers_after("has a loss of ", words), middle)
-    assert all_just_below(numbers_after("measured, ", words), most)
+    assert all_just_below(numbers_after("Measured: at most ", words), most)
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "10"])
@@ -137,8 +137,8 @@ def test_private_answers_have_the_scale_and_lose_the_bits_that_are_told(epsilon:
     curator = PrivateNoise(bits=truth, epsilon=float(epsilon), sampler=Preview(5), trials=subset_sums.RUNS)
     share = float(((subset_sum.least_squares(masks, curator(masks)).estimates > 0.5) == truth).mean())
     assert (
-        f"Enough noise to keep all {questions:,} answers together private at ε = {epsilon} has scale "
-        f"{round(questions / float(epsilon)):,}; then the same attack finds {percent(share)} of the bits." in words
+        f"To keep all {questions:,} answers private together at ε = {epsilon}, noise needs a scale of "
+        f"{round(questions / float(epsilon)):,}. The same attack then finds {percent(share)} of the bits." in words
     )
     # One person is in all groups at most: so many answers change by 1 each.
     answers = BoundedNoise(bits=truth, error=0, sampler=Preview(1))
@@ -150,12 +150,12 @@ def test_private_answers_have_the_scale_and_lose_the_bits_that_are_told(epsilon:
 @pytest.mark.parametrize(("width", "bias"), [(12, "0.1"), (6, "0.01")])
 def test_counts_and_questions_of_polynomials_are_binomial_coefficients(width: int, bias: str) -> None:
     words = texts(lesson("polynomials", **{"polynomials-width": str(width), "polynomials-bias": bias}))
-    match = re.search(rf"Degree \*\*(\d+)\*\* of {width} is enough: ", words)
+    match = re.search(rf"Degree \*\*(\d+)\*\* of {width} is enough\. ", words)
     assert match is not None
     degree = int(match[1])
     counts, asked = sum(math.comb(64, level) for level in range(1, degree + 1)), math.comb(64, width)
     assert (
-        f"{significant(counts)} noisy counts of at most {degree} attributes answer {significant(asked)} questions, "
+        f"{significant(counts)} noisy counts of at most {degree} attributes answer {significant(asked)} queries, "
         f"**{significant(asked / counts)}** times as many" in words
     )
     assert f"C(d, 1) + … + C(d, t) = {significant(counts)} counts" in words
@@ -168,7 +168,10 @@ def test_the_paper_s_parameters_for_halfspaces_are_told_as_they_are() -> None:
     words = texts(lesson("directions", **{"directions-picture": "Fewer dimensions"}))
     told = printed(margin=0.5, alpha=0.1, dimensions=64, beta=0.05, epsilon=1.0)
     assert "The halfspace release needs ς = γ/4." in words and told.dimensions == math.ceil(20 * 64 * math.log(80))
-    assert f"At γ = 0.5, α = 0.1 and d = 64 that is T = {told.dimensions:,}, and the net in so many" in words
+    assert f"At γ = 0.5, α = 0.1 and d = 64 that is T = {told.dimensions:,}. A net in so many" in words
     assert f"has $10^{{{told.log10_directions:,.0f}}}$ directions." in words
     starts = math.ceil(80 * math.log(20))  # ς = 1/2 and τ = 0.05
-    assert f"The theorem promises nothing below T = **{starts}**, more than the rows had." in words and starts > 64
+    assert (
+        f"The theorem guarantees nothing below T = **{starts}**, which is more than the rows had." in words
+        and starts > 64
+    )

@@ -40,10 +40,12 @@ def test_a_query_weighs_its_own_half_above_the_levels_and_the_others_below() -> 
     np.testing.assert_allclose(interval(secret), np.array([levels[[0, 2]], levels[[0, 2]] + 0.1]))
     np.testing.assert_allclose(interval(others), np.array([levels[[1, 3]] - 0.1, levels[[1, 3]]]))
     assert numbers(picture.one(Dots, role="ink").x).tolist() == [2, 3]
-    assert "0.2 more" in picture.sentence and "wrong about 2 of 4 (×)" in picture.sentence
+    assert "0.2 more" in picture.sentence and "wrong about 2 of 4 people (×)" in picture.sentence
 
 
-@pytest.mark.parametrize(("points", "told"), [(32, "of 32 (×)."), (64, "of 64 (×); the first 32 of 64 are drawn.")])
+@pytest.mark.parametrize(
+    ("points", "told"), [(32, "of 32 people (×)."), (64, "of 64 people (×); the first 32 of 64 are drawn.")]
+)
 def test_people_who_are_not_drawn_are_counted(points: int, told: str) -> None:
     picture = figure.weights(one(points), scale=0.1)
     checked(picture)
@@ -89,8 +91,8 @@ def test_the_corrected_constant_is_never_above_the_paper_s(neighbours: Neighbour
     np.testing.assert_allclose(numbers(dots.y), np.quantile(measured, 0.95, axis=1))
     np.testing.assert_allclose(interval(dots)[0], np.quantile(measured, 0.5, axis=1))
     exact = fat_shattering.constants(points=8, scale=0.1, spread=0.05, epsilon=epsilon, neighbours=neighbours)
-    assert f"the corrected one {significant(exact.corrected)}, " in picture.sentence
-    assert f"paper's constant says {significant(exact.paper)} rows" in picture.sentence
+    assert f"the corrected one {significant(exact.corrected)}. " in picture.sentence
+    assert f"paper's constant gives {significant(exact.paper)} rows" in picture.sentence
 
 
 def test_no_weighted_error_of_identity_is_where_none_can_be(seed: int) -> None:

@@ -131,7 +131,10 @@ def test_the_measured_climb_says_its_ends_and_its_middle() -> None:
 def test_the_stable_median_answers_only_where_enough_rows_must_change(n: int, says: str) -> None:
     app = opened("learn/page.py", lesson="median", **{"median-n": str(n), "median-shown": "true"})
     markdown_text = " ".join(each.value for each in app.markdown)
-    assert f"takes {(n + 1) // 2} rows to change, the stable median mostly {says}" in markdown_text
+    assert (
+        f"the stable median mostly {says}, for every grid: {(n + 1) // 2} rows must change before the median does."
+        in markdown_text
+    )
     assert (float(median.stable(bits=[9.0], n=n, epsilon=0.1, delta=1e-6)[0]) > math.log(0.5)) is (says == "answers")
 
 

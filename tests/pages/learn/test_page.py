@@ -108,7 +108,8 @@ def test_from_how_many_rows_polynomials_are_near_is_said_of_the_rows_that_were_t
     link = {"polynomials_width": "6", "polynomials_bias": "0.01"}
     page_text = texts(opened(lesson="polynomials", polynomials_shown="true", **link))
     assert (
-        "that near from about 56,200,000" in page_text and "some answers have a larger error even at" not in page_text
+        "have an error this small from about 56,200,000" in page_text
+        and "some answers have a larger error even at" not in page_text
     )
     link |= {"polynomials_width": "12", "polynomials_epsilon": "0.01"}
     page_text = texts(opened(lesson="polynomials", polynomials_shown="true", **link))
@@ -259,8 +260,11 @@ def test_net_mechanisms_are_not_said_to_have_distributional_privacy() -> None:
     assert "which net mechanisms have" not in page_text and "Nor do net mechanisms have it at the ε" in page_text
     middle = float(np.median(net_samples.draw_pairs(rows=1000, points=8, pairs=60, seed=1).losses(0.1)))
     assert 1 < middle < 1.6  # of ε = 0.1
-    assert f"at least {rounded_down(middle)}** in half of all pairs, {significant(middle / 0.1)} times ε" in page_text
-    assert f"1/(n + 1)² = {significant(1 / 1001**2)} it implies differential privacy" in page_text
+    assert (
+        f"In half of all pairs its loss is **at least {rounded_down(middle)}**, {significant(middle / 0.1)} times ε."
+        in page_text
+    )
+    assert f"1/(n + 1)² = {significant(1 / 1001**2)}, it implies differential privacy" in page_text
 
 
 def test_which_epsilon_a_net_mechanism_needs_is_measured_and_why_rows_are_not_put_back() -> None:

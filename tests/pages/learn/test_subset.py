@@ -70,7 +70,7 @@ def test_shares_stand_at_their_noise_and_questions() -> None:
     assert low <= 0 and high >= 1
     np.testing.assert_array_equal(interval(dots), np.array([[1.0, 0.8, 0.2], [1.0, 0.9, 0.6]]))
     assert shown.sentence.endswith("Bars show the range of all 2 runs.")
-    assert "finds 85% of the bits (you guessed 10%)" in shown.sentence and "below 2 people" in shown.sentence
+    assert "finds 85% of the bits (you guessed 10%)" in shown.sentence and "errors below 2 people" in shown.sentence
     few = sound(figure.by_questions(shares=SEEN, people=100, error=5, question_count=500))
     asked = few.one(Dots, role="released")
     assert (numbers(asked.x).tolist(), few.x.log) == ([5, 50, 500], True)

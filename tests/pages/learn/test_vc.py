@@ -98,7 +98,7 @@ def test_more_than_privacy_allows_is_hatched_above_the_ceiling(neighbours: Neigh
     assert numbers(wall.y)[0] < 0.6 and numbers(wall.y)[-1] > 0.99
     # Where rows come and go a swap is two steps: more is allowed, and the sentence follows.
     allowed = math.e / (1 + math.e) if neighbours is REPLACE else 1 - math.exp(-1) / 2
-    assert f"no attack find more than {percent_up(allowed)}" in picture.sentence
+    assert f"no attack finds more than {percent_up(allowed)}" in picture.sentence
     assert "find 50% of the secret half (you guessed 90%)" in picture.sentence
     guess = picture.one(Rule, role="guess")
     assert guess.y == 0.9 and picture.one(Rule, role="ink").x == 1.0
@@ -137,12 +137,11 @@ def test_what_nobody_can_promise_is_hatched_below_and_95_percent_of_errors_are_d
     assert picture.y.rows == 4  # the same in whole rows
     _, least = recovery_bounds(np.array([1.0]), points=8, repeats=1, neighbours=REPLACE, delta=0.0).at(1.0)
     assert least in numbers(wall.y)
-    assert f"no private method can promise less than {percent_down(least)}" in picture.sentence
+    assert f"No private method can guarantee less than {percent_down(least)}" in picture.sentence
     # Of 34 points it is 11.76…%, and 11.8% would not hold; no error of 30.004% is at most 30%.
     picture = accuracy(np.where(errors == 0.3, 0.30004, errors), points=34)
     assert (
-        "err has an error of at most 30.1% on their" in picture.sentence
-        and "promise less than 11.7%" in picture.sentence
+        "have a worst error of at most 30.1%." in picture.sentence and "guarantee less than 11.7%" in picture.sentence
     )
 
 
@@ -164,7 +163,7 @@ def told(inside: float, allowed: float = 0.03) -> TwoWorlds:
 def test_worlds_say_what_is_impossible_and_hatch_it_in_the_first_world() -> None:
     caught = figure.worlds(swap=told(1.0), epsilon=1.0, claimed=True)
     checked(caught)
-    assert "this cannot be ε-DP" in caught.sentence
+    assert ", so the claim is false" in caught.sentence
     beyond = caught.one(Region, role="impossible")
     dots = caught.one(Dots, role="released")
     assert beyond.x == (0.03, 1.0) and beyond.y is not None
@@ -183,7 +182,7 @@ def test_worlds_say_what_is_impossible_and_hatch_it_in_the_first_world() -> None
 def test_both_intervals_of_two_worlds_hold_together_with_95_percent() -> None:
     """Exactly, for every pair of chances of a grid; the control: two intervals of 95% each do not."""
     words = texts(lesson("vc", **{"vc-picture": "Two data sets", "vc-points": "8"}))
-    assert re.search(r"[\d,]+ releases of each world; intervals hold with 95% together\.", words)
+    assert re.search(r"[\d,]+ releases of each data set; all intervals hold together with 95% confidence\.", words)
     assert signature(two_worlds).parameters["confidence"].default == 0.95
     trials, chances = 100, np.linspace(0.005, 0.995, 199)
 

@@ -39,8 +39,8 @@ def test_what_calibration_saves_is_the_ratio_of_both_plans_and_says_which_way(
     told = _saved(paper, fewest, delta=delta)
     ratio = max(fewest, paper.subsamples) / min(fewest, paper.subsamples)
     assert (
-        "To answer in 95 of 100 runs where 3 in 4 agree, calibration needs about "
-        f"**{rounded_down(ratio)} times {word}** subsamples than the paper takes" in told
+        "Goal: an answer in 95 of 100 runs if 3 in 4 subsamples agree. Calibrated parameters need about "
+        f"**{rounded_down(ratio)} times {word}** subsamples than the paper's" in told
     )
     chances = [
         vote_chance(
@@ -51,14 +51,14 @@ def test_what_calibration_saves_is_the_ratio_of_both_plans_and_says_which_way(
         for subsamples in (int(0.97 * fewest), fewest)
     ]
     assert chances[1] >= 0.95 > chances[0]
-    assert f"at δ = {rounded_up(delta)}; the paper's have δ = {rounded_up(paper.delta)}." in told
+    assert f"at δ = {rounded_up(delta)}. The paper's have δ = {rounded_up(paper.delta)}." in told
     found = re.search(r"\*\*([\d.e+]+) times", told.replace(",", ""))
     assert found is not None and 1 < float(found[1]) <= ratio
 
 
 def test_where_no_subsamples_tried_are_enough_it_is_said_and_so() -> None:
     app = sound(opened("one_number/page.py", robust="subsample_median", data="bimodal"))
-    said = f"Up to {MAX_TRIED:,} subsamples none are enough to answer in 95 of 100 runs where 3 in 4 agree"
+    said = f"No k up to {MAX_TRIED:,} gives an answer in 95 of 100 runs if 3 in 4 subsamples agree."
     assert said not in texts(app)
     epsilon, n, rows = 1.0, 2_000, 200
     assert min_subsamples(epsilon=epsilon, delta=1e-6, n=n, rows=rows) is None
@@ -97,7 +97,9 @@ def test_where_the_promise_of_a_mean_is_its_range_nothing_is_promised(epsilon: f
     promised = entry("counted-mean").make(epsilon=epsilon).accuracy(problem, 0.05).value
     assert (promised >= 1) == nothing
     start = (
-        (f"Nothing is promised of a mean at ε = {epsilon:g}") if nothing else "the error of the clipped mean is at most"
+        (f"No error of a mean is guaranteed at ε = {epsilon:g}")
+        if nothing
+        else "In 95 of 100 releases, the error of the clipped mean is at most"
     )
     assert [each for each in told if each.startswith(start)]
 

@@ -24,6 +24,7 @@ from dplab.salaries import (
 from dplab.sweep import EPSILON_GRID
 from pages.charts.picture import Axis, Band, Bars, Curve, Dots, Picture, Region, Rule, Wall, Words, numbers
 from pages.charts.words import percent
+from pages.data.upload import plural
 from pages.one_number.chance import Place, chance_curve, stability_axis
 from pages.one_number.mean import over_epsilon
 from pages.one_number.over_epsilon import errors_over_epsilon, missed, ranks_over_epsilon, refusals_over_epsilon
@@ -226,7 +227,7 @@ def test_refusals_have_their_promise_and_their_wall(n: int, stable: int) -> None
     assert np.array_equal(seen.y, sides.observed) and np.array_equal(numbers(seen.high), sides.high)
     assert picture.one(Rule, role="ink").x == 0.5
     assert ("at no ε shown" in picture.sentence) is (stable == 1)
-    assert f"stability is {stable}" in picture.sentence
+    assert f"Here {plural(stable, 'row')} must change before its answer does." in picture.sentence
     assert f"with δ = {StableMedian(delta=found.delta).delta:g}".replace("1e-06", "1e-6") in picture.sentence
     assert picture.table["refused"] == [1, 1, 1, 1, 1, 0, 0, 0, 0]
     assert picture.table["to (95% confidence)"][-1] == pytest.approx(0.007351, abs=1e-5)  # none of 500
@@ -261,7 +262,7 @@ def test_ranks_have_their_promise_and_their_wall_in_shares_and_rows(n: int) -> N
     # Dots may lie in the hatching: what is hatched is a promise for all data, and both picture and caption say so.
     assert wall.label == "impossible (lower bound)"
     assert picture.sentence.endswith("dots in the hatched region are no contradiction.")
-    assert f"miss by up to {percent(5 / n)} of the rows, 5 rows (dots" in picture.sentence
+    assert f"have a rank error of up to {percent(5 / n)} of the rows, 5 rows (dots" in picture.sentence
 
 
 def test_no_row_between_is_said_as_the_same_cell_and_drawn_at_0() -> None:
@@ -269,9 +270,12 @@ def test_no_row_between_is_said_as_the_same_cell_and_drawn_at_0() -> None:
     exact = replace(found, rank=np.zeros_like(found.rank))
     picture = rank_picture(exact, ranks(exact))
     assert "95 in 100 exponential medians fall in the median's own cell (dots" in picture.sentence
-    assert "On the hardest data known they miss by up to 0.00977% of the rows, 6 rows (diamonds)" in picture.sentence
+    assert (
+        "On the hardest known data they have a rank error of up to 0.00977% of the rows, 6 rows (diamonds)"
+        in picture.sentence
+    )
     assert "0% " not in picture.sentence.replace("100% ", "")
-    assert missed(1 / 300, 300) == "miss by up to 0.333% of the rows, 1 rows"
+    assert missed(1 / 300, 300) == "have a rank error of up to 0.333% of the rows, 1 row"
     (zero,) = picture.y.named
     seen = picture.find(Dots, role="released")[0]
     assert (numbers(seen.y) == zero).all() and zero < 1 / 61_395, "below one row"
@@ -286,5 +290,9 @@ def test_both_means_are_drawn_where_they_are_and_what_is_less_than_half_a_cell_a
     for place, key in enumerate(("unbounded_mean", "clipped_mean")):
         dots = picture.one(Dots, role=f"mechanism:{key}")
         assert numbers(dots.y) == pytest.approx(np.maximum(errors[:, place], line.width / 2))
-    assert 0 in picture.table["cut off at the declared bounds"], "the table stays on its"
-    assert picture.one(Rule).x == 0.5 and "USD" in picture.y.title and "Near ε = 0.5, 95 in 100" in picture.sentence
+    assert 0 in picture.table["clipped to the declared bounds"], "the table keeps it"
+    assert (
+        picture.one(Rule).x == 0.5
+        and "USD" in picture.y.title
+        and "Near ε = 0.5, the error of 95 in 100" in picture.sentence
+    )

@@ -57,7 +57,7 @@ def test_the_page_tells_refusals_stability_and_delta() -> None:
     assert app.header[0].value == "More than 99 in 100 runs give no answer (⊥)"
     assert (
         f"**{stable:,}** of 10,000 rows" in text
-        and f"where about **{mechanism.threshold}** would, half of the runs answer" in text
+        and f"At about **{mechanism.threshold}**, half of the runs give an answer." in text
     )
     assert mechanism.guarantee(problem).sentence() in text
     for rows in (stable, stable - 1):
@@ -122,7 +122,7 @@ def test_questions_asked_of_subsamples(link: dict[str, str], kind: Any) -> None:
         assert "cannot be used here" in text
     else:
         assert f"**Paper: k = ε(n/m)³**\n- subsamples k: **{paper.subsamples:,}**" in text
-        spoken = f"the notes' proof is for m ≤ n/64 = {dataset.n / 64:,.4g}: "
+        spoken = f"the proof in the notes needs m ≤ n/64 = {dataset.n / 64:,.4g}: "
         assert spoken + ("met; it gives" if 64 * mechanism.rows <= dataset.n else "**not met**") in text
     assert_the_code_runs(app)
 
@@ -212,7 +212,7 @@ def test_the_mean_is_of_the_rows_that_have_a_number() -> None:
     app.session_state["data"], app.session_state["robust"] = "my-file", "unbounded_mean"
     app.run()
     text = texts(sound(app))
-    assert "of 133 rows that have a number. 67 rows without one are left out. Numbers are cut off at 0 and 80." in text
+    assert "of 133 rows that have a number. 67 rows without one are left out. Numbers are clipped to 0 and 80." in text
     (mean,) = re.findall(r"True mean ([0-9.]+)", text)
     assert abs(float(mean) - 40.2) < 0.6, "27.5 where an empty cell counts as 0"
 
@@ -249,24 +249,27 @@ def test_the_wall_stands_above_the_data() -> None:
     app = sound(opened(data="earnings.earnings"))
     text = texts(sound(app.number_input(key="epsilon").set_value(0.4).run()))
     stable, optimal = 33, f"{float(StableMedian(epsilon=0.4).chance(33)):.3g}"
-    assert f"Data of stability 33 get an answer with chance {optimal}; " in text
-    assert f"on these data the most is {optimal}." in text, "the optimal rule is on the wall"
+    assert f"At stability 33 the probability of an answer is {optimal}; " in text
+    assert f"the upper bound on these data is {optimal}." in text, "the optimal rule is on the wall"
     text = texts(sound(app.selectbox(key="stable_median-rule").set_value("threshold").run()))
     mechanism = StableMedian(epsilon=0.4, rule="threshold")
     delta, mine = float(mechanism.chance(1)), float(mechanism.chance(stable))
     most = float(max_answer_chance(stable, epsilon=0.4, delta=delta))
     assert 0.2 < mine < most - 0.1, "here the best that could be is better"
-    assert f"Data of stability 33 get an answer with chance {mine:.3g}; " in text
-    assert f"on these data the most is {most:.3g}. Dotted: the most if wrong answers may be given, on the worst" in text
-    assert f"With a stability of **{mechanism.stability_needed(0.05):,}** or more, 95 in 100" in text
+    assert f"At stability 33 the probability of an answer is {mine:.3g}; " in text
+    assert (
+        f"the upper bound on these data is {most:.3g}. Dotted: upper bound if wrong answers are allowed, on the worst"
+        in text
+    )
+    assert f"At a stability of **{mechanism.stability_needed(0.05):,}** or more, 95 in 100" in text
     # A chance of less than a hair is not told as none: one row can move this quantile, and δ is all there is.
     app = sound(opened(data="uniform"))
     app.slider(key="stable_median-quantile").set_value(0.75)
     app.select_slider(key="delta").set_value("1e-12")
     text = texts(sound(app.number_input(key="epsilon").set_value(20.0).run()))
     hair = float(StableMedian(epsilon=20.0, delta=1e-12).chance(1))
-    assert 0 < hair < 1e-11 and f"get an answer with chance {hair:.3g}; " in text
-    assert f"on these data the most is {hair:.3g}." in text
+    assert 0 < hair < 1e-11 and f"the probability of an answer is {hair:.3g}; " in text
+    assert f"the upper bound on these data is {hair:.3g}." in text
 
 
 def test_a_bad_link_gets_a_sentence_for_each_value_and_the_page_goes_on() -> None:
@@ -284,7 +287,7 @@ def test_private_data_show_nothing_until_their_steward_asks() -> None:
     app.run()
     sound(app)
     assert set(drawn(app)) == {"promises_chart"} and "**No values of your rows are shown" in texts(app)
-    assert "runs refuse" not in texts(app) + str([each.value for each in app.header])
+    assert "runs give no answer" not in texts(app) + str([each.value for each in app.header])
     sound(app.toggle(key="steward_choice").set_value(True).run())
     assert set(drawn(app)) == STABLE
     assert "not protected" in texts(app) and "made by the data owner" in texts(app)

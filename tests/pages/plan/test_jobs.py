@@ -70,7 +70,7 @@ def test_errors_are_predicted_while_the_page_goes_on(monkeypatch: pytest.MonkeyP
     sound(app.run())
     sentence = drawn(app)["plan_chart"]["sentence"]
     assert sentence.count("not computed yet") == 1 and sentence.count("%") == 1, "one of two questions is known"
-    assert "2 questions" in app.header[0].value
+    assert "2 statistics" in app.header[0].value
     held.free.set()
     wait([under_way(app, "predicted").future], timeout=60)
     assert "not computed yet" not in drawn(sound(app.run()))["plan_chart"]["sentence"]
@@ -97,7 +97,7 @@ def test_a_wish_is_stopped_goes_on_and_is_taken_back(
     held.free.set()
     wait([job.future], timeout=60)
     assert job.future.result() is None and questions(sound(app.run()), "penguins") == before
-    app = press(app, "Go on")
+    app = press(app, "Continue")
     if under_way(app, view.SOLVE_REQUEST):
         wait([under_way(app, view.SOLVE_REQUEST).future], timeout=60)
         sound(app.run())
@@ -168,12 +168,12 @@ def test_work_is_stopped_and_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatc
     more.set()
     wait([job.future], timeout=60)
     assert job.future.result() is None and under_way(app, "frontier") is None
-    assert "Go on" in [each.label for each in sound(app.run()).button] and done(app) > 0
-    app = press(app, "Go on")
+    assert "Continue" in [each.label for each in sound(app.run()).button] and done(app) > 0
+    app = press(app, "Continue")
     if under_way(app, "frontier"):
         wait([under_way(app, "frontier").future], timeout=60)
         sound(app.run())
-    assert not {"Go on", "Stop"} & {each.label for each in app.button}
+    assert not {"Continue", "Stop"} & {each.label for each in app.button}
     [found] = [each for key, each in app.session_state["memory"].items() if key.startswith("frontier|")]
     whole = found.worst.shape[0] * found.worst.shape[1]
     assert counted == [whole - FEW - 1], "of the cells that were done none is done again, the one under way included"

@@ -90,7 +90,7 @@ def test_every_declared_column_can_be_planned_without_a_look_at_a_row(by_person:
     app.session_state["plan_version"] = 7
     sound(app.run())
     unit = "person" if by_person else "row"
-    assert "6 questions of your table" in app.header[0].value and unit in app.header[0].value
+    assert "6 statistics of your table" in app.header[0].value and unit in app.header[0].value
     texts = (key.removeprefix("planned|") for key in app.session_state["memory"] if key.startswith("planned|"))
     [plan] = (plan for plan in map(Plan.read, texts) if len(plan.questions) == len(SIX))
     assert plan.table.person == (PERSON if by_person else "")
@@ -109,7 +109,7 @@ def test_a_question_whose_column_is_no_longer_declared_goes() -> None:
     app.query_params["way"] = OWN
     type_in(sound(app.run()), region={"use": False}, cost={"to": ""})
     planned(app)
-    assert "3 questions of your table" in app.header[0].value, "regions and both questions about cost"
+    assert "3 statistics of your table" in app.header[0].value, "regions and both questions about cost"
     assert not app.error
 
 
@@ -134,7 +134,7 @@ def test_tables_draws_made_up_rows_with_the_columns_of_ones_own() -> None:
     picked.set_value(["region", "ward", "smoker"])
     sound(app.run())
     chart = drawn(app)["tables_all_chart"]
-    assert "region × ward" in str(chart["data"]) and chart["layout"]["title"]["text"].startswith("**true: simulated**")
+    assert "region × ward" in str(chart["data"]) and chart["layout"]["title"]["text"].startswith("true: simulated")
     shown = everything(app)
     assert f"{ROWS:,}" not in shown and "p17" not in shown
     assert "ward" not in str(dict(app.query_params)), "the names of private columns stay out of the link"
@@ -154,7 +154,7 @@ def test_adult_with_all_its_columns_is_planned_as_a_private_table() -> None:
     app.session_state["plan_questions"] = {OWN_FILE: ADULT}
     app.session_state["plan_version"] = 7
     sound(app.run())
-    assert "6 questions of your table" in app.header[0].value
+    assert "6 statistics of your table" in app.header[0].value
     sentence = drawn(app)["plan_chart"]["sentence"]
     assert "Tables of 2 of 6 columns" in sentence and "2 lines of age × sex" in sentence
     assert "48,842" not in everything(app) and not app.session_state["steward_choice"]

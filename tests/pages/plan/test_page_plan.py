@@ -51,7 +51,7 @@ def press(app: AppTest, label: str) -> AppTest:
 def test_it_opens_on_a_finished_plan() -> None:
     app = sound(opened(PAGE))
     assert [each.columns for each in questions(app)] == [("age",), ("sex",)]
-    assert "2 questions of Adult" in app.header[0].value and "ε = 0.75" in app.header[0].value
+    assert "2 statistics of Adult" in app.header[0].value and "ε = 0.75" in app.header[0].value
     (chip,) = (each.proto.label for each in app.get("page_link") if "database" in each.proto.icon)
     assert chip == "Public · Adult \\(1994 census extract\\) · n = 48,842"
     chart = drawn(app)["plan_chart"]
@@ -72,7 +72,7 @@ def test_the_least_loss_for_the_targets_is_less_and_promised_by_nobody_twice() -
     assert first.epsilon < 0.5 and second.epsilon < 0.25
     assert "2 targets met" in app.info[0].value
     # What stands beside it does not say the opposite: a simulation is no theorem.
-    assert "simulated releases, with confidence 95%" in app.info[0].value
+    assert "are met in simulated releases, with 95% confidence." in app.info[0].value
     assert "No theorem guarantees the target of statistic 1." in [each.value for each in app.caption]
     shown = [each.value for each in app.number_input if each.label == "ε"]
     assert shown == [first.epsilon, second.epsilon], "the controls show what was worked out"
@@ -152,7 +152,7 @@ def test_a_plan_is_opened_from_its_file(tmp_path: Path) -> None:
     app.file_uploader[0].set_value(("plan.json", plan.text, "application/json"))
     sound(app.run())
     assert questions(app, "plan-file") == (asked,)
-    assert "1 question of the opened plan costs ε = 0.125" in app.header[0].value
+    assert "1 statistic of the opened plan costs ε = 0.125" in app.header[0].value
     assert "wage" in drawn(app)["plan_chart"]["sentence"]
 
 
@@ -162,7 +162,7 @@ def test_a_file_that_is_no_plan_gets_one_sentence(content: bytes) -> None:
     app.file_uploader[0].set_value(("plan.json", content, "application/json"))
     sound(app.run())
     assert len(app.error) == 1 and len(app.error[0].value) < 200
-    assert "2 questions of Adult" in app.header[0].value, "what was there stays"
+    assert "2 statistics of Adult" in app.header[0].value, "what was there stays"
 
 
 def test_a_sentence_about_a_file_obeys_nothing_in_it() -> None:
@@ -201,12 +201,12 @@ def test_a_plan_whose_column_has_a_name_that_no_file_gives_is_refused(name: str)
 
 def test_gaussian_questions_are_charged_as_one_vector() -> None:
     app = opened(PAGE)
-    assert not any("one vector" in each.value for each in app.caption)
+    assert not any("one Gaussian vector" in each.value for each in app.caption)
     gaussian = tuple(replace(each, entry_key="gaussian", target=None) for each in questions(app))
     app.session_state["plan_questions"] = {"adult": gaussian}
     app.session_state["plan_version"] = 7
     sound(app.run())
-    (captions,) = [each.value for each in app.caption if "one vector" in each.value]
+    (captions,) = [each.value for each in app.caption if "one Gaussian vector" in each.value]
     assert "ε = 0.75" in captions and "ε = 0.75" not in app.header[0].value
 
 
@@ -280,9 +280,9 @@ def test_bounds_missing_values_and_rows_stand_beside_every_value() -> None:
     app.session_state["plan_version"] = 7
     told = [each.value for each in sound(app.run()).caption]
     line = "rows without a number are left out."
-    assert sum(line in each and "are cut off at" in each for each in told) == 2
-    assert any(f"{line} How many rows have a value is released with the mean." in each for each in told)
-    assert any("how many count is private" in each for each in told)
+    assert sum(line in each and "are clipped to" in each for each in told) == 2
+    assert any(f"{line} The number of rows with a value is released with the mean." in each for each in told)
+    assert any("How many of these rows are used is private" in each for each in told)
     assert any(each.value == "counted-mean" for each in app.selectbox), "no cell of a sample is surely filled"
 
 
@@ -367,7 +367,7 @@ def test_no_question_is_added_beyond_the_most_and_no_larger_file_is_read(monkeyp
     app.file_uploader[0].set_value(("plan.json", b" " * (MAX_BYTES + 1), "application/json"))
     sound(app.run())
     assert [each.value for each in app.error] == [f"A plan has at most {MAX_BYTES:,} bytes."]
-    assert "2 questions of Adult" in app.header[0].value
+    assert "2 statistics of Adult" in app.header[0].value
 
 
 @pytest.mark.parametrize("key", ["identity", "windows"])

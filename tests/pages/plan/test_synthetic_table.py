@@ -61,7 +61,7 @@ def test_the_promise_stands_beside_what_was_observed() -> None:
     np.testing.assert_array_equal(dots["released"].y, found.worst[order])
     np.testing.assert_array_equal(dots["theory"].y, found.within[order])
     assert picture.y.rows == found.n == 2_000
-    told = f"with confidence 95%, the release itself guarantees at most {percent_up(found.within.max())}."
+    told = f"with confidence 95%, the guaranteed error is at most {percent_up(found.within.max())}."
     assert picture.sentence.endswith(told)
     sure = pair_errors(rehearsal(10.0, beta=0.001)).sentence
     assert "with confidence 99.9%, " in sure and sure.rpartition(" ")[2] != told.rpartition(" ")[2]

@@ -101,7 +101,7 @@ def test_refusing_every_time_is_a_picture_too() -> None:
     _, report = reported(*SETTINGS[1], trials=5)
     nothing = np.full(5, np.nan)
     refused = dataclasses.replace(report, refused=np.ones(5, dtype=bool), worst=nothing, typical=nothing)
-    assert "refuse" in error_band(refused).sentence
+    assert "Every previewed release gave no answer (⊥)." in error_band(refused).sentence
     check(error_band(refused))
 
 
@@ -109,10 +109,10 @@ def test_refusing_every_time_is_a_picture_too() -> None:
 def test_headline_and_band_say_what_was_drawn(kind: type[Queries], domain: Domain, records: list[int]) -> None:
     _, found = reported(kind, domain, records)
     most = float(np.abs(found.band[[0, -1]]).max())
-    assert f"90 in 100 releases within {percent_up(most)}." in _band_caption(found)
+    assert f"error of 90 in 100 releases at most {percent_up(most)}." in _band_caption(found)
     if isinstance(found.problem.queries, Intervals):  # the map of intervals says half of them too
         shown = np.abs(found.band[[0, -1]]).max(axis=0)
         assert f"Half of those shown have at most {percent_up(float(np.median(shown)))}" in error_band(found).sentence
     refused = dataclasses.replace(found, refused=np.ones_like(found.refused))
-    assert headline(refused) == f"At ε = {exactly(found.guarantee.epsilon)}, every release refuses to answer"
-    assert _band_caption(refused) == "" and "refuses" not in headline(found)
+    assert headline(refused) == f"At ε = {exactly(found.guarantee.epsilon)}, every release gives no answer (⊥)"
+    assert _band_caption(refused) == "" and "gives no answer" not in headline(found)

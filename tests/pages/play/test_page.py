@@ -309,7 +309,7 @@ def test_the_readme_names_rows_at_which_the_printed_theorem_is_content() -> None
     """With tie-breaking bits, which count in d: at fewer rows the theorem would promise nothing."""
     told = (MAIN.parents[1] / "README.md").read_text(encoding="utf-8")
     rows = re.search(
-        r"as printed\* with ([\d,]+) rows and α = ([\d.]+) .*?content with ([\d,]+) rows .*?d = (\d+)", told, re.S
+        r"as printed\* with ([\d,]+) rows and α = ([\d.]+) .*?requires only ([\d,]+) rows .*?d = (\d+)", told, re.S
     )
     assert rows
     n, alpha, asked, depth = (float(each.replace(",", "")) for each in rows.groups())

@@ -104,7 +104,7 @@ def test_a_matrix_is_asked_as_it_is_and_its_code_makes_it_again(
 )
 def test_fewer_points_than_asked_for_are_told(link: dict[str, str], words: str) -> None:
     app = opened(n="1000", trials="100", **link)
-    captions = [each.value for each in app.caption if "points: it enumerates every database" in each.value]
+    captions = [each.value for each in app.caption if "points: the mechanism enumerates every database" in each.value]
     assert [each.startswith(words) for each in captions] == [True] * bool(words)
     used = {
         len(state.net.candidates.points[0])
@@ -120,12 +120,12 @@ def test_a_net_of_the_papers_size_says_what_is_drawn_of_it() -> None:
     link = {"queries": "intervals", "mechanism": "net-alpha", "bits": "10", "n": "1000", "trials": "100"}
     app = opened(**link, **{"net-alpha-sizing": "queries"})
     (captions,) = (each.value for each in app.caption if each.value.startswith("Uses "))
-    assert captions.endswith("of 1,318 points: exact sampling among larger databases is slow, and these resolve α.")
+    assert captions.endswith("of 1,318 points: exact sampling from larger databases is slow, and these achieve α.")
 
 
 def test_a_walk_is_not_counted_among_those_that_promise() -> None:
     app = opened(bits="4", mechanism="linear-net")
-    assert "of 3 pure ε mechanisms" in drawn(app)["tradeoff_chart"]["sentence"]
+    assert " 3 pure ε mechanisms are compared." in drawn(app)["tradeoff_chart"]["sentence"]
 
 
 @pytest.mark.parametrize(
@@ -151,4 +151,4 @@ def test_the_page_claims_no_privacy_for_a_walk() -> None:
     for points, claimed in (("20", False), ("2", True)):
         app = opened(mechanism="net-walk", **{"net-walk-points": points})
         assert any("no privacy guarantee" in each.value for each in app.warning) is not claimed
-        assert any("for each single release" in each.value for each in app.markdown) is claimed
+        assert any("for each release" in each.value for each in app.markdown) is claimed

@@ -14,7 +14,10 @@ from pages.play.pictures import View
 from pages.play.slider_states import encode_stops, stop_reports
 from tests import ROOT
 
-SAID = re.compile(r"the slider moves the pictures of\s(.*?)\.\sThose of\s(.*?)\sare drawn", re.DOTALL)
+SAID = re.compile(
+    r"slider updates these mechanisms' charts while you drag:\s(.*?)\.\sThose of\s(.*?)\sare updated when you release",
+    re.DOTALL,
+)
 
 
 def named(words: str) -> set[str]:

@@ -139,7 +139,7 @@ def test_more_than_everything_stands_in_a_strip_and_keeps_its_value() -> None:
     assert strip.y[0] == 1 < strip.y[1] == far.y.high == drawn(replace(CURVE, worst=700 * ONE)).y.high
     beyond = far.one(Dots, role="mechanism:identity")
     assert strip.y[0] < numbers(beyond.y)[0] < strip.y[1], "4.2 of n"
-    assert beyond.hover and ": 4.2 times n (4,200 rows)" in beyond.hover[0]
+    assert beyond.hover and ": 4.2·n (4,200 rows)" in beyond.hover[0]
     assert 4.2 in far.table["worst error"] and 40.0 in far.table["guaranteed"]
     assert numbers(far.one(Curve, role="theory").y).tolist() == [40, 0.04], "a promise leaves the picture"
     assert numbers(far.one(Dots, role="mechanism:gaussian").y) == pytest.approx([0.7, 0.07]), "below, nothing moves"
@@ -220,8 +220,8 @@ def test_a_sweep_without_answers_or_with_zeros_is_a_picture_too(worst: float, ch
 
 
 def test_the_sentence_names_who_errs_least() -> None:
-    said = "Near ε = 0.1, Gaussian has the smallest worst error of the 2 pure ε mechanisms"
-    assert drawn(epsilon=0.1).sentence.startswith(f"{said}: 10% in the median.")
+    said = "Near ε = 0.1, Gaussian has the smallest median of the worst error"
+    assert drawn(epsilon=0.1).sentence.startswith(f"{said}: 10%. 2 pure ε mechanisms are compared.")
 
 
 def test_titles_are_words_and_those_alike_stay_apart() -> None:

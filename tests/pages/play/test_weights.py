@@ -41,7 +41,7 @@ def test_pictures_are_valid_and_as_large_as_they_should_be(
         assert numbers(heat.value).shape == (rows, columns) and (heat.low, heat.high) == (0, 1)
         assert len(numbers(heat.x)) == columns + 1 and len(numbers(heat.y)) == rows + 1
     assert f"{queries:,} weighted sum" in picture.sentence
-    assert ("are drawn" in picture.sentence) is (rows < queries)
+    assert ("of the queries are shown" in picture.sentence) is (rows < queries)
     assert ("mean of" in picture.sentence) is (columns < domain.ordered)
 
 

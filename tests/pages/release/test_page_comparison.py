@@ -108,7 +108,7 @@ def test_a_look_that_was_stopped_stays_so_until_somebody_goes_on(no_ledger: Path
     assert not any(each.label in ("Register", "Test run, free") for each in app.button), (
         "nobody knows which state it is"
     )
-    app = press(app, "Go on")
+    app = press(app, "Continue")
     assert STOPPED not in said(app) and button(app, "Test run, free")
     assert list(app.session_state[PRINTS]) == [name]
 

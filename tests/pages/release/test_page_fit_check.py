@@ -64,7 +64,7 @@ def noted(folder: Path) -> bool:
 def test_the_format_and_what_does_not_fit_stand_before_the_charge_and_tell_no_value(no_ledger: Path) -> None:
     app = before_the_charge(no_ledger)
     read = "fields between semicolons, first row of names, decimal sign “,”, dates as 2024-02-29."
-    zone = "A time with a UTC offset counts on its day in UTC. Empty cells count as missing."
+    zone = "A time with a UTC offset counts on its UTC day. Empty cells count as missing."
     for told in (escaped(read), escaped(zone), NOT_FITTING):
         assert told in said(app)
     assert not noted(no_ledger) and "none of" not in said(app) and "Bayern" not in said(app)

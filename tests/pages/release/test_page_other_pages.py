@@ -87,7 +87,7 @@ def test_a_conversation_has_its_sentence_and_no_button(no_ledger: Path) -> None:
         "sweeping analyst, whose queries are fixed in advance."
     ) in said(app)
     assert next(each for each in app.button if each.label == "Charge and release").disabled
-    assert not any(each.label.startswith("Rehearse") for each in app.button)
+    assert not any(each.label.startswith("Test run") for each in app.button)
     app = seen("conversation/page.py", data="penguins.body_mass_g", ask_analyst="sweeping")
     assert "Entry 1, charged ε 1" in said(press(press(app, "Test run, free"), "Charge ε"))
     assert b"declined" in last(no_ledger).files["answers.csv"]

@@ -39,8 +39,8 @@ def test_a_long_rehearsal_leaves_the_page_free_and_is_stopped(no_ledger: Path, m
     job = app.session_state[jobs.JOBS][draw.REHEARSED_REQUEST]
     assert reached.wait(60) and "Stop" in labels(app) and "On mock data" not in said(app)
     app = press(app, "Stop")
-    assert "Go on" in labels(app) and not any(label.startswith("Charge") for label in labels(app))
-    app = press(app, "Go on")
+    assert "Continue" in labels(app) and not any(label.startswith("Charge") for label in labels(app))
+    app = press(app, "Continue")
     again = app.session_state[jobs.JOBS][draw.REHEARSED_REQUEST]
     assert again is not job
     app.number_input(key="epsilon").set_value(0.5)  # another request: nobody waits for the rehearsal of the first

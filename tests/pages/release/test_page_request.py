@@ -47,7 +47,7 @@ def test_a_private_file_s_name_is_not_offered_as_the_certificate_s() -> None:
 
 
 def test_no_table_of_what_is_unpublished_offers_itself_as_a_file() -> None:
-    app = press(press(registered(), "Rehearse"), "Charge")
+    app = press(press(registered(), "Test run"), "Charge")
     assert any(HIDDEN in each.proto.body for each in app.get("html"))
     app = press(app, "Publish")
     assert not any(HIDDEN in each.proto.body for each in app.get("html"))

@@ -160,7 +160,7 @@ def test_an_analyst_who_stopped_a_comparison_goes_on(no_ledger: Path) -> None:
     [name] = app.session_state[PRINTS]
     app.session_state[PRINTS], app.session_state[CACHED_ACCOUNT], app.session_state[HALTED] = {}, None, name
     assert STOPPED in said(sound(app.run())) and NONE_OPEN not in said(app)
-    assert "Test run, free" in labels(press(app, "Go on"))
+    assert "Test run, free" in labels(press(app, "Continue"))
 
 
 def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(

@@ -278,7 +278,7 @@ def test_a_damaged_chain_closes_the_page(no_ledger: Path) -> None:
 
 def test_what_is_not_releasable_has_its_sentence_and_no_button() -> None:
     app = press(came(), "Start a ledger")
-    next(each for each in app.radio if each.label == "Neighbours").set_value("add_remove_one")
+    next(each for each in app.radio if each.label == "Neighbouring data sets").set_value("add_remove_one")
     app = press(sound(app.run()), "Register")
     recipe = Recipe(
         source=bundled("penguins", "body_mass_g"), queries="intervals", entry_key="sparse_histogram",
@@ -304,7 +304,8 @@ def test_a_plan_is_released_in_one_press(no_ledger: Path) -> None:
     app.switch_page(PAGE)  # as the button does, which a page without a browser does not follow for long
     app = sound(app.run())
     assert (
-        next(each for each in app.radio if each.label == "What").value == f"The plan: {len(plan.questions)} questions"
+        next(each for each in app.radio if each.label == "Request").value
+        == f"The plan: {len(plan.questions)} statistics"
     )
     price = f"ε {plan.cost.epsilon:g}"
     app = press(press(app, "Test run, free"), f"Charge {price} and release")
@@ -346,10 +347,10 @@ def test_a_private_file_names_its_n_and_leaves_nothing_of_its_rows(no_ledger: Pa
     app = came(upload=source, file=held, data="my-file")
     app = press(app, "Start a ledger")
     assert next(each for each in app.number_input if each.label == "Public n").value == 10_000
-    next(each for each in app.radio if each.label == "Neighbours").set_value("replace_one")
+    next(each for each in app.radio if each.label == "Neighbouring data sets").set_value("replace_one")
     app = sound(app.run())
     assert COUNT_IS_PRIVATE in said(app) and next(each for each in app.button if each.label == "Register").disabled
-    next(each for each in app.radio if each.label == "Neighbours").set_value("add_remove_one")
+    next(each for each in app.radio if each.label == "Neighbouring data sets").set_value("add_remove_one")
     app = press(sound(app.run()), "Register")
     app = press(press(app, "Test run, free"), "Charge ε")
     shown = said(app).replace(str(no_ledger), "")  # a folder of temporary files may have any number
@@ -380,7 +381,7 @@ def test_a_budget_in_rho_is_shown_as_what_it_is(monkeypatch: pytest.MonkeyPatch,
     assert budget == BUDGET
     assert f"Spent ρ 0 of {budget.amount}, left {budget.amount}" in said(app)
     assert f"together are ({budget.private.amount}, 10⁻⁶)-private" in said(app)
-    assert f"Needs ρ 0.5; ρ {budget.amount} is left" in said(app)
+    assert f"The release needs ρ 0.5, but only ρ {budget.amount} is left" in said(app)
 
 
 def test_a_ledger_of_an_older_program_is_named(no_ledger: Path) -> None:

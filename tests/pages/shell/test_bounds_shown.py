@@ -152,7 +152,7 @@ def test_the_map_draws_no_solid_promise_of_what_does_not_apply(cases: list[Case]
         for rule in picture.find(Rule, role="theory"):
             assert (rule.name == "guaranteed") is sure and (rule.dash == "solid") is sure, case.name
         if not sure:
-            assert f"the promise, {percent_up(case.bound.value)}" not in picture.sentence
+            assert f"The guaranteed error, {percent_up(case.bound.value)}" not in picture.sentence
 
 
 BOTH = """
@@ -200,7 +200,7 @@ def test_what_is_known_before_names_the_condition_on_n(cases: list[Case]) -> Non
     for case in cases:
         key, epsilon = case.entry.key, 1.0
         on_n = depends_on_n(case.mechanism, case.problem, beta=BETA)
-        assert on_n is any("is the number of rows" in each for each in case.unmet), case.name
+        assert on_n is any("n is the true number of rows" in each for each in case.unmet), case.name
         promised = promised_error(case.mechanism, case.problem, beta=BETA)
 
         def make(_: float, made: Mechanism = case.mechanism) -> Mechanism:
@@ -227,7 +227,7 @@ def test_what_is_known_before_names_the_condition_on_n(cases: list[Case]) -> Non
         assert (IF_N in headline(offer, epsilon)) is (on_n and promised < 1), case.name
         if key != "identity":
             assert (IF_N in mine) is (on_n and promised < 1), case.name
-            assert other.endswith(f" Promised only {IF_N}: M.") is on_n, case.name
+            assert other.endswith(f" Guaranteed only {IF_N}: M.") is on_n, case.name
         seen.add(on_n and promised < 1)
     assert seen == {True, False}
 

@@ -105,7 +105,7 @@ def test_names_of_files_are_no_markup() -> None:
     [
         (np.inf, "At ε = 0.5, Noisy counts guarantees no error on all data"),
         (1.0, "At ε = 0.5, the guaranteed error of Noisy counts, 100%, is no guarantee (100% or more)"),
-        (0.2, "At ε = 0.5, whatever the data are, 95% of releases of Noisy counts keep their "),
+        (0.2, "At ε = 0.5, whatever the data are, 95% of releases of Noisy counts have worst error of at most 20%"),
     ],
 )
 def test_a_promise_of_everything_or_of_no_number_is_said_to_be(
@@ -126,9 +126,12 @@ def test_the_headline_is_the_promise_or_says_that_there_is_none(epsilon: float) 
     promised = make(ENTRIES["identity"], epsilon).accuracy(PROBLEM, 0.05).value
     told = headline(offer, epsilon)
     if epsilon < 1:
-        assert promised >= 1 and told == f"At ε = {epsilon:g}, nothing is promised for 2,000 rows"
+        assert promised >= 1 and told == f"At ε = {epsilon:g}, no error is guaranteed for 2,000 rows"
     else:
         assert promised < 1
-        start, end = "At ε = 1, in 95% of releases the worst interval errs by at most ", f": {rows(promised, 2_000)}"
+        start, end = (
+            "At ε = 1, in 95% of releases the worst interval has an error of at most ",
+            f": {rows(promised, 2_000)}",
+        )
         assert told == f"{start}{percent_up(promised)}{end}"
         assert float(told.removeprefix(start).split("%")[0]) / 100 >= promised

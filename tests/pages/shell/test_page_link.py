@@ -58,24 +58,24 @@ def test_a_bad_value_in_a_closed_popover_gets_one_sentence_in_sight(page: str) -
 def test_a_number_without_end_or_with_an_underscore_gets_one_sentence(page: str, text: str) -> None:
     app = sound(at(page, seed=text))
     [sentence] = warnings(app)
-    assert sentence == "In the link, “seed” is not a finite number; showing the usual value instead."
+    assert sentence == "The link's value of “seed” is not a finite number. Using the default instead."
     assert app.session_state["seed"] == 1 and link(app, "seed") is None
 
 
 @pytest.mark.parametrize(
     ("page", "name", "text", "shown"),
     [
-        ("play", "trials", "3", "the usual one"),
-        ("play", "beta", "often", "the usual one"),
-        ("play", "neighbours", "none", "the usual one"),
-        ("sparse", "sparse-projected", "maybe", "the usual one"),
+        ("play", "trials", "3", "the default"),
+        ("play", "beta", "often", "the default"),
+        ("play", "neighbours", "none", "the default"),
+        ("sparse", "sparse-projected", "maybe", "the default"),
         ("limits", "limits-seed", "-1", "1"),
-        ("data", "sample-adult", "soul", "the usual one"),
+        ("data", "sample-adult", "soul", "the default"),
     ],
 )
 def test_what_streamlit_drops_or_sets_right_silently_is_said(page: str, name: str, text: str, shown: str) -> None:
     [told] = warnings(at(page, **{name: text}))
-    assert f"“{name}”" in told and f"showing {shown}" in told
+    assert f"“{name}”" in told and f"Using {shown} instead." in told
 
 
 @pytest.mark.parametrize(
@@ -95,15 +95,15 @@ def test_a_good_link_is_not_complained_of(page: str, asked: dict[str, str]) -> N
     ("page", "name", "label"),
     [
         ("robust", "data", "Data"),
-        ("robust", "robust", "Question"),
+        ("robust", "robust", "Statistic"),
         ("robust", "salaries", "Number of salaries"),
-        ("robust", "delta", "Slack δ"),
+        ("robust", "delta", "Privacy failure probability δ"),
         ("halfspaces", "vector-rows", "Rows n"),
     ],
 )
 def test_a_bad_choice_is_said_with_the_label_on_the_screen(page: str, name: str, label: str) -> None:
     app = at(page, **{name: "zzz"})
-    told = f"In the link, “{name}” is not one of the choices of “{label}” here; showing the usual one."
+    told = f"The link's value of “{name}” is not one of the choices of “{label}” here. Using the default instead."
     assert warnings(app) == [told]
     assert label in {str(getattr(each, "label", "")) for block in (app.main, app.sidebar) for each in elements(block)}
 

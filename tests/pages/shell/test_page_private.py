@@ -120,7 +120,7 @@ def test_the_twin_is_one_press_away_and_so_is_the_way_back(page: str) -> None:
     assert chip(app) == "Mock data for people.csv · n = 10,000"
     assert any(MOCK_DATA in each.value and "ε = 0" in each.value for each in app.markdown)
     text = everything(app)
-    assert "**true: simulated**" in text and "true: private" not in text and "not protected" not in text
+    assert "true: simulated" in text and "true: private" not in text and "not protected" not in text
     assert not said(SECRET, app) and "upload:" not in repr(app.session_state["memory"])
     if page != "play/page.py":  # which keeps its recipe, and Release looks for the file's own rows
         assert isinstance(app.session_state["shown_elsewhere"].source.origin, Uploaded), "what may be released"
@@ -136,15 +136,15 @@ def test_where_a_person_is_protected_the_guarantee_is_theirs_and_n_is_never_told
     app = opened("play/page.py", counted=True, person_rows=rows, neighbours=str(relation), epsilon=0.5)
     person = f"ε = {0.5 * rows:g} (add or remove one person; per person with at most {rows} row{'s' * (rows > 1)})"
     text = everything(app)
-    assert f"For a person: {person}." in text and f"Privacy: {person}, for each single release." in text
+    assert f"For a person: {person}." in text and f"Privacy guarantee: {person}, for each release." in text
     assert "one row)" not in text
     assert chip(app).endswith("assumed n = 10,000") and headline(app).endswith("of 10,000 rows")
     kept = min(ROWS, 2 * rows)  # of two persons
     assert not said(ROWS, app) and f"n = {kept}" not in text and not said(SECRET, app)
     app.session_state["why_open"] = True
     sound(app.button(key="twin_on").click().run())
-    assert chip(app).endswith("n = 10,000") and "**true: simulated**" in everything(app)
-    assert f"Privacy: {person}, for each single release." in everything(app)
+    assert chip(app).endswith("n = 10,000") and "true: simulated" in everything(app)
+    assert f"Privacy guarantee: {person}, for each release." in everything(app)
     assert not said(ROWS, app) and not said(SECRET, app)
 
 
@@ -159,7 +159,7 @@ def test_the_twin_goes_from_page_to_page_and_ends_with_its_file() -> None:
     app = opened("play/page.py")
     app.button(key="twin_on").click().run()
     app.switch_page("one_number/page.py").run()
-    assert chip(sound(app)).startswith("Mock data")
+    assert chip(sound(app)).startswith("Mock data for people.csv · n = ")
     app.query_params["way"] = "My own file"
     sound(app.switch_page("data/page.py").run())
     next(each for each in app.button if each.label == "Remove this file").click().run()
@@ -213,8 +213,8 @@ def test_where_rows_come_and_go_the_named_number_counts(mechanism: str, hangs_on
     sound(app.number_input(key="nominal-my-file").set_value(5_000).run())
     assert headline(app).endswith("of 5,000 rows")
     assert not app.number_input(key="nominal-my-file").proto.query_param_key, "a link would give it to another's file"
-    assert ("If n is as you name it: with" in texts(app)) == hangs_on_n
-    assert (", if n is as you name it, " in headline(app)) == hangs_on_n
+    assert ("If your n is correct: with" in texts(app)) == hangs_on_n
+    assert (", if your n is correct, " in headline(app)) == hangs_on_n
     assert app.metric[0].label == ("Guaranteed if n is right" if hangs_on_n else "Guaranteed worst error")
     app.button(key="twin_on").click().run()
     assert chip(sound(app)).endswith("n = 5,000") and headline(app).endswith("of 5,000 rows")

@@ -87,7 +87,7 @@ def test_a_page_without_a_chart_for_the_stage_stays_as_it_is_and_offers_none(pag
 def test_what_is_wrong_with_a_link_is_said_once_where_there_is_nothing_to_present(link: dict[str, str]) -> None:
     app = sound(opened(present="1", **link))
     [warning] = app.warning
-    assert "present" not in app.query_params and warning.value.startswith("In the link, ")
+    assert "present" not in app.query_params and warning.value.startswith("The link")
     later, elsewhere = ([each.value for each in sound(each.run()).warning] for each in (app, opened(**link)))
     assert later == elsewhere, "no longer than without it"
 

@@ -48,4 +48,6 @@ def test_previews_write_nothing_to_the_ledger(page: str, link: dict[str, str], n
     ],
 )
 def test_the_pages_say_so(page: str, link: dict[str, str], whose: str) -> None:
-    assert any(f"{whose}: previews on them cost nothing" in each for each in helped(sound(opened(page, **link))))
+    assert any(
+        f"{whose}: previews on them spend no privacy budget" in each for each in helped(sound(opened(page, **link)))
+    )

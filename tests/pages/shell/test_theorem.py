@@ -47,7 +47,7 @@ def test_a_promise_is_said_with_its_chance_its_share_and_its_rows() -> None:
     said = "With confidence 95%, no query has an error above **20 rows (2% of n)**."
     assert describe_error(BOUND, n=1000, bold=True) == said
     app = card()
-    privacy = "Privacy: ε = 1 (replace one row), for each single release."
+    privacy = "Privacy guarantee: ε = 1 (replace one row), for each single release."
     assert [each.value for each in app.markdown] == [f"{said} :orange-badge[theory]", "It is so.", privacy]
     assert [each.value.strip("$\n") for each in app.latex] == [BOUND.formula]
     assert [each.value for each in app.caption] == ["Reference: R."]

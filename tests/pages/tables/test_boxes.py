@@ -34,12 +34,12 @@ def test_the_page_tells_the_core_s_errors_beside_the_promise_and_the_rows_it_nee
     errors = finish(box_errors(mechanism, mechanism.prepare(dataset, problem), Preview(1), trials=100))
     bound, text = mechanism.accuracy(problem, 0.05), texts(app)
     worst = percent(float(np.median(errors.worst)))
-    assert f"The worst of {queries.count:,} boxes errs by about {worst}" in app.header[0].value
-    assert bound.vacuous and f"a promise below 100% takes **{bound.rows_needed:,} rows**" in text
+    assert f"Expected error of the worst of {queries.count:,} boxes: {worst} (" in app.header[0].value
+    assert bound.vacuous and f"a guaranteed error below 100% needs **{bound.rows_needed:,} rows**" in text
     assert set(drawn(app)) == CHARTS and not app.error
-    assert f"at evenly spread places of each column, at most {max(map(len, queries.places))}." in text
+    assert f"at evenly spaced positions of each column, at most {max(map(len, queries.places))}." in text
     half = percent_up(float(np.median(np.abs(errors.released - errors.truth))))
-    assert f"Half of the {queries.count:,} boxes err by at most {half}" in text
+    assert f"In this release half of the {queries.count:,} boxes have an error of at most {half}." in text
     for place, ends in enumerate([(0, 8), (2, 3), (0, 8)]):
         sound(app.select_slider(key=f"box-{place}-9").set_value(ends).run())
     ages = domain.columns[1]
@@ -57,7 +57,7 @@ def test_the_page_tells_the_core_s_errors_beside_the_promise_and_the_rows_it_nee
 def test_where_rows_come_and_go_no_number_of_them_is_enough() -> None:
     app = opened(view="Boxes", boxes_of="census", epsilon="3")
     text = texts(sound(app.radio(key="neighbours").set_value(str(Neighbours.ADD_REMOVE_ONE)).run()))
-    assert "rows, as nothing checks their number. Privacy:" in text
+    assert "rows, because the number of rows is not checked. Privacy:" in text
     assert "a guaranteed error below 100%" not in text and "Observed:" not in text
 
 

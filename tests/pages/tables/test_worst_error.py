@@ -44,8 +44,9 @@ def assert_told(app: AppTest, errors: Floats, mechanism: Any, problem: Problem) 
     bound, text = mechanism.accuracy(problem, BETA), texts(app)
     broken = int((errors > bound.value + 1e-9).sum())
     low, high = binomial_interval(broken, len(errors))
-    observed = f"Observed: {broken} of {len(errors)} previews erred by more than {percent(bound.value)}"
-    chance = f"the chance is between {rounded_down(float(low))} and {rounded_up(float(high))} (exact 95% interval)"
+    observed = f"Observed: {broken} of {len(errors)} previews had an error above {percent(bound.value)}"
+    between = f"between {rounded_down(float(low))} and {rounded_up(float(high))} (exact 95% interval)"
+    chance = f"The probability of that is {between}"
     assert (observed in text, chance in text) == (bound.guaranteed, bound.guaranteed)
     lower = lower_bound(problem, mechanism.guarantee(problem), beta=BETA)
     assert lower is not None and 0 < lower.value <= bound.value and lower.statement in text
@@ -101,7 +102,7 @@ def test_where_the_rows_are_only_said_the_promise_is_conditional() -> None:
     app = opened(**SMALL, width="3")
     app.radio(key="neighbours").set_value(str(Neighbours.ADD_REMOVE_ONE))
     text = texts(sound(app.run()))
-    assert "If what is assumed below held: with confidence 95%" in text and "would be promised" in text
+    assert "If the assumptions below were met: with confidence 95%" in text and "would be guaranteed" in text
     assert "Observed:" not in text, "no promise that previews could break"
 
 

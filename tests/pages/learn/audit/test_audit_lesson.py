@@ -243,6 +243,6 @@ def test_bounds_of_a_look_are_rounded_to_the_side_where_they_hold() -> None:
     hover = figure.loss(seen, epsilon=1.0).one(Dots, role="released").hover
     assert hover is not None and len(hover) == len(seen.rounds)
     for text, each in zip(hover, seen.rounds, strict=True):
-        counts, _, shown = text.partition(" hits, ε at least ")
+        counts, _, shown = text.partition(" hits, so ε is at least ")
         assert counts == f"{each.counted:,} counted runs: {each.hits[0]:,} against {each.hits[1]:,}"
         assert 0.99 * each.epsilon <= float(shown) <= each.epsilon

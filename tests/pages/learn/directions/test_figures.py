@@ -192,7 +192,7 @@ def test_the_best_around_the_circle_is_named_and_mechanisms_keep_their_colours()
     errors = {"halfspaces": np.full((10, 4), 0.2), "intervals-anchored": other}
     picture = whole(errors_around(Circle(degrees=degrees, errors=errors), n=N))
     net, intervals = (entry(key).title for key in errors)
-    assert f"{net} 20%, {intervals} 30%. Here the best is {net}" in picture.sentence
+    assert f"{net} 20%, {intervals} 30%. The smallest is that of {net}." in picture.sentence
     assert picture.table[intervals] == [0.1, 0.0, 0.3, 0.0, 0.1]
     line = picture.one(Curve, role="mechanism:intervals-anchored", name=intervals)
     assert numbers(line.y).tolist() == [0.1, 0.0, 0.3, 0.0, 0.1] and numbers(line.x)[-1] == 360
@@ -258,8 +258,8 @@ def test_the_inner_product_is_a_quarter_of_a_difference_and_one_matrix_in_ten_mo
     words = texts(lesson("directions", **{"directions-picture": "Fewer dimensions"}))
     assert "An inner product is a quarter of the difference of two squared lengths, of x + y and x − y." in words
     assert (
-        "Projected from 64 to 16 dimensions, the worst of the pairs moves its inner product by "
-        f"**{significant(told)}** or more in one matrix of ten." in words
+        "Project from 64 to 16 dimensions. In one matrix of ten, the worst pair moves its inner product by "
+        f"**{significant(told)}** or more." in words
     )
     records = vectors_of("digits").dataset().records
     random = np.random.Generator(np.random.SFC64(1))
@@ -280,7 +280,9 @@ def test_the_inner_product_is_a_quarter_of_a_difference_and_one_matrix_in_ten_mo
 def test_95_of_100_releases_stay_within_what_is_told_of_directions_with_the_margin() -> None:
     """Their worst error, drawn again with the lesson's seed and rounded up; and no smaller number would do."""
     words = texts(lesson("directions"))
-    said = re.search(r"Where the margin is there, 95% of the releases are within \*\*([\d.]+)%\*\*", words)
+    said = re.search(
+        r"For directions with the margin, 95% of releases have an error of at most \*\*([\d.]+)%\*\*", words
+    )
     assert said is not None
     seen = every_direction(n=10_000, gap=0.7, directions=4, epsilon=1.0, seed=1)
     worst = released_errors(n=10_000)[:, seen.promised].max(axis=1)

@@ -97,13 +97,13 @@ def test_the_page_opens_with_a_promise_that_is_met_beside_what_was_seen() -> Non
     assert (
         f"no direction of margin 0.25 or more errs by more than **{rows} rows ({percent(rows / 10_000)} of n)**" in text
     )
-    assert f"the promise, {percent(rows / 10_000)}, was exceeded in {broken} of 200 ({percent(low)} to " in text
-    assert f"to {percent(high)} with 95% confidence; allowed 5%)" in text
+    assert f"The guaranteed error, {percent(rows / 10_000)}, was exceeded in {broken} of 200. " in text
+    assert f"With 95% confidence that is {percent(low)} to {percent(high)}; β = 5% is allowed." in text
     assert f"{int(kept.sum())} of 72 directions around the circle have margin 0.25" in text
     assert f"the worst error over the {int(kept.sum())} directions of the circle that have margin 0.25." in text
     wall = hidden_rows(epsilon=1.0, beta=0.05) / 2
     assert f"cannot guarantee a worst error below {wall:g} of 10,000 rows with failure probability 0.05" in text
-    assert f"no mechanism can promise less than {percent_down(wall / 10_000)}" in text
+    assert f"No mechanism can guarantee less than {percent_down(wall / 10_000)}" in text
     assert "✓ met" in text and "not met" not in text
     assert "No row lies nearer to the line than γ = 0.25" in text
     assert set(drawn(app)) == FLAT and all(chart["download"] for chart in drawn(app).values())

@@ -18,7 +18,7 @@ from tests.pages.opening import sound, texts
 
 def test_pets_names_and_rows_are_counted() -> None:
     words, table = texts(lesson("sparse-data")), load_sample("pets")
-    said = re.search(r"Of Seattle's ([\d,]+) licensed pets \*\*one alone\*\* is in zip code (\w+)\.", words)
+    said = re.search(r"Of Seattle's ([\d,]+) licensed pets, \*\*only one\*\* lives in zip code (\w+)\.", words)
     assert said is not None
     dataset = PETS.dataset()
     counts = {dataset.domain.describe(cell): int(rows) for cell, rows in enumerate(dataset.histogram)}
@@ -32,7 +32,9 @@ def test_pets_names_and_rows_are_counted() -> None:
 @pytest.mark.parametrize("gamma", [0.01, 0.1, 0.5])
 def test_from_so_many_rows_on_empty_cells_may_stay_empty_and_not_from_fewer(gamma: float) -> None:
     words = texts(lesson("sparse-data", **{"sparse-data-gamma": str(gamma)}))
-    said = re.search(r"With (\d+) cells and γ = ([\d.]+), empty cells may stay empty from ([\d,]+) rows on\.", words)
+    said = re.search(
+        r"With (\d+) cells and γ = ([\d.]+), empty cells may stay empty if n is at least ([\d,]+)\.", words
+    )
     assert said is not None and float(said[2]) == gamma
     cells, rows = int(said[1]), int(said[3].replace(",", ""))
     assert cells == len(PETS.dataset().histogram)
@@ -47,7 +49,7 @@ def test_a_row_is_shown_for_certain_until_every_cell_gets_noise() -> None:
         full, weaker = shown_chances(PETS.dataset(), epsilon=0.1, gamma=gamma, condition="paper", seed=1, trials=TRIALS)
         there, elsewhere = weaker
         said = f"If the pet is there, **{percent(there)}** of the releases show it; if not, **{percent(elsewhere)}** do"
-        assert f"{said}{': seeing it is proof' * proof};" in words and bool(elsewhere == 0) is proof
+        assert f"{said}{': a count there proves it' * proof};" in words and bool(elsewhere == 0) is proof
         # Noise in every cell is that of the histogram with the full promise.
         assert bool((full == weaker).all()) is not proof
         if proof:

@@ -103,7 +103,10 @@ def test_losses_of_one_go_up_and_of_the_other_down(histogram: np.ndarray, projec
 
 def test_losses_say_when_both_mechanisms_are_one() -> None:
     found = simulate(line_example(), epsilon=1.0, gamma=0.001, condition="paper", seed=1, times=100)
-    assert "both mechanisms are one" in losses(simulations=found, projected=True).sentence
+    assert (
+        "the condition is not met, so both mechanisms are the same here."
+        in losses(simulations=found, projected=True).sentence
+    )
 
 
 def test_growth_is_drawn_for_both_and_hatched_below_what_is_possible() -> None:
@@ -122,7 +125,10 @@ def test_growth_is_drawn_for_both_and_hatched_below_what_is_possible() -> None:
     assert wall.role == "impossible" and wall.end < found.lower_bound.min() and picture.y.low == wall.end
     assert picture.x.log and picture.y.log
     assert "as k/(εn)" in picture.sentence and "up to k = 25" in picture.sentence
-    assert f"no private histogram has less, at k = 1,024 {found.lower_bound[-1]:.3g}" in picture.sentence
+    assert (
+        f"impossible (lower bound) for private histograms on the hardest data, at k = 1,024 {found.lower_bound[-1]:.3g}"
+        in picture.sentence
+    )
     assert Counter(picture.table["histogram"])["impossible (lower bound)"] == len(found.lower_bound)
     never = growth(cells=25, full=2, n=2, epsilon=1.0, gamma=0.001, condition="paper")
     assert "met at no k" in growth_curves(never).sentence
@@ -199,8 +205,9 @@ def test_the_sentence_counts_the_cells_and_errors_of_the_releases_that_are_drawn
     private, random = found.private[0], found.random[0]
     losses_of = [np.abs(each - line_example()).sum() / line_example().sum() for each in (private, random)]
     assert histograms(simulations=found).sentence == (
-        f"2 of 25 cells hold rows; the private release shows rows in {np.count_nonzero(private)}, the random-private "
-        f"one in {np.count_nonzero(random)}. Their total errors here: {losses_of[0]:.3g} and {losses_of[1]:.3g} of n."
+        f"2 of 25 cells hold rows. The private release shows rows in {np.count_nonzero(private)} cells, the "
+        f"random-private one in {np.count_nonzero(random)}. "
+        f"Total errors here: {losses_of[0]:.3g} and {losses_of[1]:.3g} of n."
     )
 
 

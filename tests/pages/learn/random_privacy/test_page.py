@@ -40,7 +40,7 @@ def test_one_click_redraws_a_figure_of_the_paper(link: dict[str, str], histogram
     told = f"{found.private_loss.mean():.3g} for the private histogram, {found.random_loss.mean():.3g} for the"
     assert told in texts(app) and "**✓ met, chosen**" in texts(app)
     needed = rows_needed(cells=len(histogram), gamma=0.1, condition="paper")
-    assert f"γ = 0.1 is allowed. It takes {needed:,} rows." in texts(app)
+    assert f"γ = 0.1 is allowed. n must be at least {needed:,}." in texts(app)
     sound(app.number_input(key="epsilon").set_value(0.3).run())
     again = simulated(histogram, epsilon=0.3)
     assert f"{again.private_loss.mean():.3g} for the private histogram" in texts(app)
@@ -99,7 +99,7 @@ def test_where_the_condition_fails_both_histograms_are_one() -> None:
     app = sound(opened())
     sound(app.number_input(key="sparse_histogram-gamma").set_value(0.01).run())
     text = texts(app)
-    assert text.count("✗ not met") == 2 and "both mechanisms are one" in text
+    assert text.count("✗ not met") == 2 and "the condition is not met, so both mechanisms are the same here." in text
     assert "Privacy: ε = 1 (replace one row) for random privacy" in text
 
 

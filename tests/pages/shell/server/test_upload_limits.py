@@ -126,7 +126,10 @@ def test_the_readme_has_these_numbers() -> None:
     largest = int(st.get_option("server.maxUploadSize"))
     told = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     session, everybody = SESSION_SIZES * largest, SERVER_SIZES * largest
-    assert f"take {SESSION_FILES} files and {session:,} MB of a session, and {everybody:,} MB of all sessions" in told
+    assert (
+        f"Uploads may take at most {SESSION_FILES} files and {session:,} MB per session, and {everybody:,} MB in all"
+        in told
+    )
 
 
 def test_the_app_has_every_guard_and_the_limits_last() -> None:

@@ -89,7 +89,7 @@ def test_how_close_rows_come_to_the_released_tables_is_measured() -> None:
     domain, dataset = survey.on(Product), survey.dataset()
     count = len(list(combinations(range(len(domain.names)), 2)))
     text = texts(opened(**SMALL))
-    assert f"of the {count} released tables, a tree" in text and "No synthetic table" not in text
+    assert f"of the {count} released tables, which form a tree" in text and "No synthetic rows" not in text
     problem = Problem(domain=domain, queries=Marginals(domain=domain, ways=2), n=dataset.n)
     mechanism: Any = entry("residual-planner").make(epsilon=1.0)
     release = mechanism.run(mechanism.prepare(dataset, problem), Preview(1), trials=TRIALS)
@@ -100,7 +100,9 @@ def test_how_close_rows_come_to_the_released_tables_is_measured() -> None:
         counts = np.zeros([domain.sizes[a] for a in pair])
         np.add.at(counts, tuple(rows[:, a] for a in pair), 1)
         away.append(float(np.abs(counts - tables[pair]).sum()) / (2 * dataset.n))
-    told = re.search(r"miss the released tables by \*\*([\d.]+)%\*\* on average .* at most by ([\d.]+)%", text)
+    told = re.search(
+        r"differ from the released tables by \*\*([\d.]+)%\*\* on average .* largest difference is ([\d.]+)%", text
+    )
     assert told and 0 < float(np.mean(away)) < 0.3
     assert told.groups() == tuple(percent(float(each)).rstrip("%") for each in (np.mean(away), np.max(away)))
 
@@ -111,7 +113,7 @@ def test_how_close_rows_come_to_the_released_tables_is_measured() -> None:
 def test_noise_is_seen_as_it_is_predicted(method: str) -> None:
     """60 previews of a table of 8 cells: within a quarter, where half or twice the noise would not be."""
     app = opened(tables_of="census-yes-no", tables_method=method, tables_k="3")
-    found = re.search(r"fitted: ([\d.,]+) rows .* previews: ([\d.,]+)\. As", sentence(app, ERRORS))
+    found = re.search(r"before fitting: ([\d.,]+) rows .* previews: ([\d.,]+)\. As", sentence(app, ERRORS))
     assert found
     predicted, observed = (float(number.replace(",", "")) for number in found.groups())
     assert observed == pytest.approx(predicted, rel=0.25)
@@ -176,7 +178,7 @@ def test_a_table_is_picked() -> None:
 
 def test_fewer_attributes_by_link() -> None:
     app = opened(**SMALL, **{"tables_attributes_penguins": "species"})
-    assert "Pick at least 3 attributes" in app.info[0].value and not drawn(app)
+    assert "Choose at least 3 attributes" in app.info[0].value and not drawn(app)
     sound(app.multiselect(key="tables-attributes-penguins").set_value(["sex", "species", "island"]).run())
     assert "3 tables of 2 of 3 attributes" in texts(app) and not app.error
 
@@ -223,8 +225,8 @@ def test_the_code_on_the_page_runs(link: dict[str, str]) -> None:
 def test_how_far_fitted_tables_are_off_is_measured_and_said_to_be_no_theorem(fit: str) -> None:
     text = texts(opened(**SMALL, **{"tables_fit_residual-planner": fit}))
     said = re.search(
-        r"No theorem here speaks of the tables after that \(Residual planner, \w+\): in the (\d+) previews shown above "
-        r"their worst cells are off by ([\d.]+) to ([\d.]+) rows\.",
+        r"No theorem covers the tables after post-processing \(Residual planner, \w+\)\. In the (\d+) previews above, "
+        r"the error of their worst cell is ([\d.]+) to ([\d.]+) rows\.",
         text,
     )
     assert (said is not None) is (fit == "consistent")

@@ -62,7 +62,7 @@ def test_the_curve_goes_through_the_polynomial_s_values() -> None:
     np.testing.assert_allclose(numbers(curve.y), polynomial.at(numbers(curve.x)))
     assert "degree 2" in picture.sentence and "γ = 0.223" in picture.sentence and "not used" not in picture.sentence
     exact = step_curve(polynomial=minimax(width=3, least=1, degree=3, basis="ones"), key=KEY, used=False)
-    assert "without any bias. It is not used here" in whole(exact).sentence
+    assert "without bias. It is not used here" in whole(exact).sentence
 
 
 def test_wanted_and_polynomial_stand_at_their_places_and_the_bias_around_what_is_wanted() -> None:
@@ -131,7 +131,7 @@ def test_errors_are_drawn_as_quantiles() -> None:
     assert len({curve.role for curve in picture.find(Curve)}) == 4
     assert picture.x.rows == problem.n and picture.y.rows == 0, "errors are shares of rows, and queries are none"
     assert f"{percent_up(float(np.quantile(errors, 0.95)))} by the polynomial" in picture.sentence
-    assert f"{percent_up(float(np.quantile(errors, 0.95)) / 2)} between its bounds" in picture.sentence
+    assert f"{percent_up(float(np.quantile(errors, 0.95)) / 2)} midpoint of its bounds" in picture.sentence
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_the_map_says_who_wins() -> None:
     here, error = found[0], float(errors_here[0])
     picture = whole(winners_map(places=places, n=problem.n, width=5, here=here, key=KEY))
     assert len(places) == 8 * len(row_grid()) and here == "degree 2"
-    assert "the least predicted error is by polynomial, degree 2" in picture.sentence
+    assert "the smallest predicted error is that of polynomial, degree 2" in picture.sentence
     winners = {(place["n"], place["width"]): place["winner"] for place in places}
     assert winners[1e8, 1.0] == winners[1e8, 2.0] == DIRECT, "few attributes, many rows: nothing is extrapolated"
     assert winners[1e3, 8.0] in (NEITHER, "degree 1")
@@ -236,5 +236,5 @@ def test_lists_are_drawn_beside_their_true_shares() -> None:
     assert dots.hover is not None and dots.hover[2] == "true 90% (900 of 1,000 rows), released 70% (700 of 1,000 rows)"
     inside = (numbers(band.x) > 0.1) & (numbers(band.x) < 0.9)
     np.testing.assert_allclose((numbers(band.high) - numbers(band.low))[inside], 0.2)
-    assert "the worst by 20%" in picture.sentence
+    assert "; the largest is 20%." in picture.sentence
     assert "For top ten the lists say yes in 90%, released 70%" in picture.sentence

@@ -71,10 +71,10 @@ def test_the_page_tells_the_core_s_errors_and_plan() -> None:
     source, mechanism = generated_attributes(n=3_000, attributes=12), PolynomialMarginals()
     problem = problem_of(source, width=5)
     by_polynomial, directly = headline(source, mechanism, problem)
-    assert app.header[0].value == f"95 in 100 answers are off by at most {percent_up(by_polynomial)}"
+    assert app.header[0].value == f"error of 95 in 100 answers: at most {percent_up(by_polynomial)}"
     text = texts(app)
     assert f"792 queries about any of 5 attributes, answered from **{mechanism.plan(problem).words}**" in text
-    assert f"Directly it would be {percent_up(directly)}" in text
+    assert f"Directly the error would be {percent_up(directly)}" in text
     assert mechanism.guarantee(problem).sentence() in text
     assert "If one-way functions exist, no polynomial-time *differentially private* algorithm makes good" in text
     said = sentence(app, "marginals_errors_chart")
@@ -91,7 +91,7 @@ def test_the_page_tells_the_core_s_errors_and_plan() -> None:
 def test_where_direct_release_is_better_it_is_chosen_and_may_be_overridden() -> None:
     link = {"cube_rows": "100000", "cube_attributes": "8", "width": "3"}
     app = sound(opened(**link))
-    assert "answered from **the answers themselves, each with noise of its own**" in texts(app)
+    assert "answered from **the answers themselves, each with its own noise**" in texts(app)
     assert "It is not used here" in sentence(app, "marginals_step_chart")
     assert "| direct (chosen) |" in texts(app)
     source = generated_attributes(n=100_000, attributes=8)
@@ -107,8 +107,8 @@ def test_where_direct_release_is_better_it_is_chosen_and_may_be_overridden() -> 
     ("link", "words", "least", "signed"),
     [
         ({"width": "4", "counts_if": "all"}, "all of 4 attributes", 4, False),
-        ({"width": "4", "counts_if": "some", "at_least": "3"}, "confidence 3 of 4 attributes", 3, False),
-        ({"width": "3", "counts_if": "some", "negated": "true"}, "confidence 2 of 3 attributes", 2, True),
+        ({"width": "4", "counts_if": "some", "at_least": "3"}, "at least 3 of 4 attributes", 3, False),
+        ({"width": "3", "counts_if": "some", "negated": "true"}, "at least 2 of 3 attributes", 2, True),
         ({"width": "2", "marginal_noise": "gaussian"}, "any of 2 attributes", 1, False),
         ({"width": "1"}, "one attribute", 1, False),
         ({"cube": "adult", "width": "3"}, "any of 3 attributes", 1, False),
@@ -137,7 +137,7 @@ def test_a_smaller_epsilon_makes_larger_errors_and_adding_rows_hangs_on_a_public
 
     assert "not met" not in texts(app)
     sound(app.radio(key="neighbours").set_value(str(Neighbours.ADD_REMOVE_ONE)).run())
-    assert "✗ **not met**: the public n is the number of rows" in texts(app)
+    assert "✗ **not met**: n is the true number of rows" in texts(app)
     assert "ε = 1 (add or remove one row)" in texts(app) and not app.error
     before = error()
     sound(app.number_input(key="epsilon").set_value(0.05).run())
@@ -172,7 +172,7 @@ def test_one_query_is_answered_three_ways() -> None:
     [
         (
             {"cube": "<script>", "cube-rows": "17", "width": "40"},
-            ("“cube”", "“cube-rows”", "“Attributes in a query k”"),
+            ("“cube”", "“cube-rows”", "“Attributes per query k”"),
         ),
         ({"cube": "my-file"}, ("",)),
     ],
@@ -223,7 +223,7 @@ def test_an_own_public_file() -> None:
     sound(app.text_input(key=f"{held.prefix}cube-0").set_value("< many").run())
     assert "a number is needed" in app.error[0].value and not drawn(app)
     sound(app.multiselect(key=f"{held.prefix}cube-columns").set_value([]).run())
-    assert "Name at least two attributes." in texts(app) and not drawn(app)
+    assert "Type at least two attributes." in texts(app) and not drawn(app)
 
 
 def test_private_rows_show_nothing_until_their_steward_asks() -> None:
@@ -243,7 +243,7 @@ def test_predicates_are_read_as_people_write_them() -> None:
         "pay", ">50K"
     ) == Predicate(column="pay", value=">50K")
     for comparison in ("> 40", "<= 18", "≤18", "=> 2.5"):
-        with pytest.raises(ParameterError, match=r"is written as “>= 40” or “< 18” is\. A value .* in quotes"):
+        with pytest.raises(ParameterError, match=r"Write a threshold as “>= 40” or “< 18”\. Put a value .* in quotes"):
             parse_predicate("age", comparison)
     for label in (">30", "<30", "<=50K", "≥65"):
         assert (
