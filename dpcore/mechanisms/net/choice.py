@@ -134,6 +134,24 @@ class NetMechanism(PureMechanism):
         return 2e-7 * number, 2e-8 * min(number, m * problem.n, scores)
 
     @override
+    def release_seconds(self, problem: Problem) -> tuple[float, float]:
+        """Measured on one core: counts without rounding, of each value in each band or height, cell by cell.
+
+        Nothing is shared by questions, as all of it depends on the rows. A cell without rows is counted faster.
+        """
+        m, size = self.size(problem), problem.domain.size
+        if listable(problem.queries, points=m):
+            return self.preview_seconds(problem)
+        values = m + 1
+        if isinstance(problem.queries, Cells):  # each value adds up all below it
+            cell, with_rows = 3e-4 + 7.2e-6 * values**2, 1e-3
+        elif isinstance(problem.queries, Intervals):  # bands have two limits, so there are more of them
+            cell, with_rows = 3e-4 + 4e-5 * values, 1.1e-3 + 4e-5 * values
+        else:
+            cell, with_rows = 6e-5 + 5e-6 * values, 2.2e-4 + 1.1e-5 * values
+        return 0.0, cell * size + with_rows * min(size, problem.n)
+
+    @override
     def prepare(self, dataset: Dataset, problem: Problem) -> NetState:
         """The candidates' scores, where they can be listed."""
         net = ScoredNet(problem.queries, dataset.histogram, points=self.size(problem), rows=problem.n)

@@ -14,10 +14,13 @@ import dpcore
 from dpcore.core import Neighbours
 from dpcore.data.columns import Labels, Number
 from dpcore.data.readings import Columns
+from dpcore.data.twin import twin
+from dpcore.mechanisms.net.kernel import Kernel, Sums
 from dpcore.mechanisms.online.median_mechanism import MedianMechanism
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.queries.linear import generated
-from dpcore.queries.ranges import Cells, Thresholds
+from dpcore.queries.ranges import Cells, Intervals, Thresholds
+from dpcore.randomness import Secure
 from dprelease.certificate import unreleasable
 from dprelease.requests.parts import MAX_PARTS, Request, RequestPart
 from dprelease.requests.tables import preview_of
@@ -206,3 +209,45 @@ def test_the_law_of_the_commonest_is_estimated_by_its_blocks() -> None:
     blocks = count_blocks(more) / count_blocks(few)
     seconds = [part.mechanism.release_seconds(part.problem)[1] for part in (few, more)]
     assert blocks > 4 and 1 / 3 < seconds[1] / seconds[0] / blocks < 3
+
+
+def count_net_numbers(part: RequestPart, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Return how many whole numbers one release of the net adds up."""
+    numbers = 0
+
+    def noted(self: Sums, kernel: Kernel, limits: Any, *, values: int, exact: bool) -> None:
+        nonlocal numbers
+        added = (
+            values if part.queries.key == Cells.key else 2
+        )  # a cell's count adds up all values below each, half of them
+        numbers += exact * kernel.cells * len(limits) * values * added // 2
+        build(self, kernel, limits, values=values, exact=exact)
+
+    build = Sums.__init__
+    with monkeypatch.context() as patched:
+        patched.setattr(Sums, "__init__", noted)
+        rows = twin(part.reading, n=part.n, seed=1).dataset()
+        part.mechanism.run(part.mechanism.prepare(rows, part.problem), Secure(), 1)
+    return numbers
+
+
+@pytest.mark.slow
+def test_a_net_is_estimated_by_the_numbers_that_it_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Intervals have more bands than thresholds, and a cell's count adds up all values below each."""
+    line = Number(high=100.0, bits=6)
+    parts = [
+        question_of(
+            reading=Columns(names=("pay",), on=line), queries=queries(domain=line), n=1_000,
+            neighbours=Neighbours.REPLACE_ONE, entry_key="net", values={"points": points},
+        )
+        for queries, points in ((Thresholds, 50), (Intervals, 50), (Cells, 50), (Cells, 20))
+    ]  # fmt: skip
+    numbers = [count_net_numbers(part, monkeypatch) for part in parts]
+    seconds = [sum(part.mechanism.release_seconds(part.problem)) for part in parts]
+    for place in range(1, len(parts)):
+        assert 1 / 2.5 < seconds[place] / seconds[0] / (numbers[place] / numbers[0]) < 2.5, (numbers, seconds)
+
+
+def test_a_net_of_few_rows_on_many_cells_is_estimated_to_take_less() -> None:
+    few, many = (replace(ranges_of("net", {}), n=n) for n in (1_000, 100_000))
+    assert few.mechanism.release_seconds(few.problem) < many.mechanism.release_seconds(many.problem)
