@@ -48,11 +48,15 @@ def errors(*, releases: EveryDirection, n: int, epsilon: float, guess: float) ->
     promised = np.where(releases.promised, releases.bound, np.nan)
     count = f"{int(releases.promised.sum())} of {len(releases.promised)} directions"
     result = (
-        f"an error of at most {percent_up(releases.worst)} in {count} that have margin {rounded_down(releases.margin)}"
+        f"has an error of at most {percent_up(releases.worst)} in {count} that have margin "
+        f"{rounded_down(releases.margin)}"
         if releases.promised.any()
-        else f"guaranteed for no direction: none has margin {rounded_up(releases.margin)}"
+        else f"guarantees no error: no direction has margin {rounded_up(releases.margin)}. Its errors are"
     )
-    beyond = f", and up to {percent_up(releases.beyond)} in the others" if not releases.promised.all() else ""
+    others = f", and up to {percent_up(releases.beyond)} in the others"
+    if not releases.promised.any():
+        others = f" up to {percent_up(releases.beyond)}"
+    beyond = "" if releases.promised.all() else others
     return lesson_picture(
         title="Error in every direction",
         x=ANGLE,
@@ -71,7 +75,7 @@ def errors(*, releases: EveryDirection, n: int, epsilon: float, guess: float) ->
         caption="Orange: guaranteed error, for directions with the margin."
         if releases.promised.any()
         else "No direction has the margin: no error is guaranteed.",
-        sentence=f"At ε = {exactly(epsilon)} a release of {releases.counts} counts is {result}{beyond}. Guaranteed "
+        sentence=f"At ε = {exactly(epsilon)} a release of {releases.counts} counts {result}{beyond}. Guaranteed "
         f"error for directions with the margin, with confidence 1 − {BETA:g}: {percent(releases.bound)}. "
         f"You guessed {percent(guess)}.",
     )

@@ -204,10 +204,9 @@ def growth_curves(growth: Growth) -> Picture:
         )
         add_rows("impossible (lower bound)", "k grows", growth.lower_bound_cells.tolist(), growth.lower_bound)
         text += (
-            " Hatched: impossible (lower bound) for private histograms on the hardest data, at k = "
-            f"{growth.max_cells:,} "
+            " Hatched: impossible (lower bound) for private histograms on the hardest data; at k = "
+            f"{growth.max_cells:,}, losses below {significant(float(growth.lower_bound[-1]))}."
         )
-        text += f"{significant(float(growth.lower_bound[-1]))}."
         y = Axis(title="mean L1 loss, share of n (log)", log=True, low=floor)
     else:
         y = Axis(title="mean L1 loss, share of n", low=0)

@@ -90,7 +90,7 @@ def by_questions(*, shares: RecoveredShares, people: int, error: int, question_c
     return lesson_picture(
         title="Fewer queries",
         x=Axis(
-            title="questions",
+            title="queries",
             log=True,
             form=",",
             ticks=QUESTION_TICKS,

@@ -165,7 +165,10 @@ def test_other_settings_begin_a_new_conversation_and_say_so() -> None:
     app = press(sound(opened()), "ask_50")
     sound(app.number_input(key="alpha").set_value(0.2).run())
     assert metrics(app)[:3] == ["0", "0 of 20", "0"]
-    assert "The settings changed, so a new conversation began. The last one, of 50 queries, is gone." in texts(app)
+    assert (
+        "The settings changed, so a new conversation began. The last conversation, of 50 queries, is deleted."
+        in texts(app)
+    )
     press(app, "ask_one")
     assert "settings changed" not in texts(app)
     # Another analyst goes on with the same conversation.

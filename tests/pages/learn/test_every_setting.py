@@ -48,7 +48,7 @@ def test_many_measured_directions_have_a_margin_even_without_a_gap() -> None:
 
 def test_bounds_of_a_lone_row_are_rounded_up() -> None:
     words = texts(lesson("random", **{"random-rows": "1000"}))
-    assert "0.0177 (sharper" in words, "the bound is 0.017649"
+    assert "The sharper bound, for the worst population, is 0.0177. " in words, "the bound is 0.017649"
 
 
 def test_the_lesson_on_polynomials_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ def test_a_broken_sampler_lies_in_what_is_impossible() -> None:
     assert [(each.text, each.x, each.y) for each in shown.find(Words)] == [("broken", 0.82, 0), ("not caught", 0.62, 1)]
     assert shown.one(Rule, role="guess").x == 0.5
     assert shown.table["success"] == [0.83, 0.61] and shown.table["from"] == [0.82, 0.6]
-    assert "83% of 10,000 tries (you guessed 50%)" in shown.sentence and "nothing is shown" not in shown.sentence
+    assert "83% of 10,000 tries. You guessed 50%." in shown.sentence and "nothing is shown" not in shown.sentence
 
 
 def test_a_bar_astride_the_limit_shows_nothing() -> None:
@@ -130,8 +130,8 @@ def test_20_000_releases_are_drawn_and_attacked_unless_more_is_asked(monkeypatch
 def test_what_is_told_is_the_verdict_rounded_to_be_true() -> None:
     page_text = texts(opened(lesson="low-bits", low_bits_shown="true"))
     match = re.search(
-        r"\*\*([\d.]+)%\*\* right guesses, where \*\*([\d.]+)%\*\* are allowed; at least ([\d.]+)% but for one chance "
-        r"in a million\. ([\d.]+)% of the releases rule one count out \*\*for certain\*\*",
+        r"\*\*([\d.]+)%\*\* right guesses, where \*\*([\d.]+)%\*\* are allowed; at least ([\d.]+)% with confidence "
+        r"99\.9999%\. ([\d.]+)% of the releases rule one count out \*\*for certain\*\*",
         page_text,
     )
     assert match is not None

@@ -111,7 +111,7 @@ def test_a_walk_that_jumps_from_nothing_is_not_drawn_there() -> None:
     assert impossible.any() and not impossible.all()
     steps = figure.walk_factors(key="stable", walk=jump)
     checked(steps)
-    assert "δ = 1e-6 covers it" in steps.sentence and np.isfinite(numbers(steps.one(Curve).y)).all()
+    assert "δ = 1e-6 covers this." in steps.sentence and np.isfinite(numbers(steps.one(Curve).y)).all()
 
 
 def test_the_measured_climb_says_its_ends_and_its_middle() -> None:
@@ -121,7 +121,7 @@ def test_the_measured_climb_says_its_ends_and_its_middle() -> None:
     checked(picture)
     assert "0% at the start, 50% halfway, 100% at the end" in picture.sentence
     np.testing.assert_array_equal(numbers(picture.one(Dots, role="released").x), moved)
-    assert "its chance of v still grows: 0%" in picture.sentence
+    assert "its probability of v also grows: 0%" in picture.sentence
     # The interval at the end, 91% to 100%, is not above one of 0% to 95% at the start.
     wide = replace(seen, high=np.maximum(seen.high, 0.95))
     assert "grows" not in figure.measured_walk(n=1001, walk=wide, key="identity").sentence

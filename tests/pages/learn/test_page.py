@@ -131,7 +131,7 @@ def test_a_bad_link_gets_a_sentence() -> None:
 def test_every_mechanism_walks(walk: str, picture: str) -> None:
     link = {"median_walk": walk, "median_bits": "10000", "median_n": "201", "median_picture": picture}
     app = opened(lesson="median", median_shown="true", **link)
-    exact = {"The walk": "median_climb_chart", "Its steps": "median_steps_chart"}[picture]
+    exact = {"Row by row": "median_climb_chart", "Each step": "median_steps_chart"}[picture]
     assert not app.error and set(drawn(app)) == {"median_measured_chart" if walk.endswith("search") else exact}
 
 
@@ -211,7 +211,7 @@ def test_a_class_too_large_says_at_least_and_at_most(seed: int) -> None:
     weights = np.random.Generator(np.random.SFC64(seed)).random((200, 20)).round(2)
     app = own("\n".join(",".join(map(str, row)) for row in weights.tolist()))
     assert not app.error and set(drawn(app)) == DIMENSION
-    assert re.search(r"at least 5, which the set shows, and at most [678]", texts(app))
+    assert re.search(r"The dimension is at least 5 \(shown by the set\) and at most [678]\.", texts(app))
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_a_class_too_large_says_at_least_and_at_most(seed: int) -> None:
         ("0,1\n7731", "Query 2 has 1 numbers, the first one has 2."),
         ("", "Write at least one line"),
         ("0\n" * 513, "At most 512 queries"),
-        ("<b>7731</b>", "Question 1, point 1"),
+        ("<b>7731</b>", "Query 1, point 1"),
     ],
 )
 def test_what_is_no_class_gets_one_sentence(text: str, words: str) -> None:
@@ -241,9 +241,13 @@ def test_a_class_somebody_brings_goes_before_the_text() -> None:
 @pytest.mark.parametrize(
     ("link", "said", "not_said"),
     [
-        ({}, ["far more than the ruler's length 20", "needs a β of at least 0.225"], ["with more rows", "holds."]),
+        (
+            {},
+            ["far more than m = 20. ", "needs a β of at least 0.225"],
+            ["With more rows the folded", "(1, 0)-distributional"],
+        ),
         # Ten rows differ by ten at most: a loss of 1, and a β of 0.
-        ({"population_n": "10"}, ["20. With more rows", "(1, 0)-distributional privacy."], ["far more"]),
+        ({"population_n": "10"}, ["m = 20. With more rows", "(1, 0)-distributional privacy."], ["far more"]),
         ({"population_epsilon": "1"}, ["(1, 0)-distributional privacy."], ["needs a β"]),
     ],
     ids=["usual", "few rows", "large loss"],
@@ -279,8 +283,8 @@ def test_which_epsilon_a_net_mechanism_needs_is_measured_and_why_rows_are_not_pu
 
 def test_what_helps_a_histogram_is_told_with_its_price() -> None:
     page_text = texts(opened(lesson="histogram", histogram_shown="true"))
-    assert "What does help is a weaker promise" not in page_text
-    words = r"projected.* total error is then ([\d.]+) instead of ([\d.]+), .* bars alone: ([\d.]+), before"
+    assert "What does help is a weaker guarantee" not in page_text
+    words = r"Project.* total error is then ([\d.]+) instead of ([\d.]+)\. .* may stay empty: ([\d.]+), before"
     match = re.search(words, page_text, re.DOTALL)
     assert match
     projected, plain, spared = map(float, match.groups())
@@ -295,8 +299,8 @@ def test_what_helps_a_histogram_is_told_with_its_price() -> None:
 
 def test_data_without_empty_bars_are_not_called_easier() -> None:
     full = texts(opened(lesson="histogram", histogram_shown="true", histogram_held="64"))
-    assert "easier data, with" not in full and "where only" not in full
-    assert "With all 64 bars full:" in full and "All 64 bars hold rows here." in full
+    assert "On easier data" not in full and "three things help" not in full
+    assert "With all 64 non-empty bars: " in full and "All 64 bars hold rows here." in full
     link = {"histogram_rows": "50", "histogram_cells": "1024", "histogram_held": "1024"}
     few = texts(opened(lesson="histogram", histogram_shown="true", **link))
     assert "only 50 of 1,024 bars hold rows" in few, "as many as there are rows"

@@ -94,7 +94,10 @@ def test_errors_of_nothing_stand_at_the_floor_and_say_so() -> None:
     assert numbers(dots.y).tolist() == [0.5, 0.0125]
     assert interval(dots).tolist() == [[0.25, 0.0125], [0.5, 0.0125]]
     assert dots.hover is not None
-    assert "at most 0.5!, half has an error of at most 0.25!" in dots.hover[0] and "at most 0.0!" in dots.hover[1]
+    assert (
+        "error of 95% of releases at most 0.5!, of half at most 0.25!" in dots.hover[0]
+        and "at most 0.0!" in dots.hover[1]
+    )
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0, 100.0])

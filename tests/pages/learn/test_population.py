@@ -45,7 +45,7 @@ def test_rules_sentence_and_table_say_the_same() -> None:
     shown = picture(guess=0.25)
     assert shown.one(Rule, role="ink").x == 0.1 and shown.one(Rule, role="quiet").x == 1.0
     assert shown.one(Rule, role="guess").y == 0.25
-    assert "27.5% of all pairs (you guessed 25%)" in shown.sentence
+    assert "27.5% of all pairs have a privacy loss of 1 or more (you guessed 25%)" in shown.sentence
     assert "Half of 3 pairs of net-mechanism outputs have at least 4." in shown.sentence
     rows = list(zip(shown.table["what"], shown.table[shown.x.title], shown.table["chance"], strict=True))
     assert [row[1:] for row in rows if row[0].startswith("net")] == [

@@ -52,7 +52,7 @@ def test_people_who_are_not_drawn_are_counted() -> None:
     truth = np.arange(100) % 2 == 0
     shown = sound(figure.bits(truth=truth, estimates=truth * 1.0, words=("no", "yes")))
     assert sum(len(numbers(dots.x)) for dots in shown.find(Dots)) == figure.SHOWN
-    assert shown.sentence.endswith("y. the first 60 of 100 are drawn.") and len(shown.table["person"]) == 100
+    assert shown.sentence.endswith("; the first 60 of 100 are shown.") and len(shown.table["person"]) == 100
 
 
 def test_shares_stand_at_their_noise_and_questions() -> None:
@@ -75,7 +75,7 @@ def test_shares_stand_at_their_noise_and_questions() -> None:
     asked = few.one(Dots, role="released")
     assert (numbers(asked.x).tolist(), few.x.log) == ([5, 50, 500], True)
     assert few.one(Rule, role="quiet").x == 100 and few.one(Rule, role="ink").x == 500
-    assert "5 queries reveal 50% of the bits and 500 give 95%" in few.sentence
+    assert "5 queries reveal 50% of the bits and 500 reveal 95%." in few.sentence
 
 
 @pytest.mark.parametrize("people", [3, 1000])

@@ -78,13 +78,13 @@ def test_points_that_are_not_drawn_are_counted(points: int) -> None:
     picture = figure.one_run(Attack(truth=truth, released=truth * 3.0, chosen=truth, refused=False))
     checked(picture)
     assert sum(len(numbers(dots.x)) for dots in picture.find(Dots)) == 48
-    assert ("the first 48 of 64 points rows are shown" in picture.sentence) == (points > 48)
+    assert ("the first 48 of 64 points are shown" in picture.sentence) == (points > 48)
     assert len(picture.table["secret"]) == points
 
 
 def test_a_refusal_is_said() -> None:
     picture = figure.one_run(replace(ATTACK, refused=True))
-    assert "refused" in picture.sentence and not picture.find(Dots)
+    assert "The mechanism gave no answer (⊥)" in picture.sentence and not picture.find(Dots)
 
 
 @pytest.mark.parametrize("neighbours", list(Neighbours))
@@ -133,7 +133,7 @@ def test_what_nobody_can_promise_is_hatched_below_and_95_percent_of_errors_are_d
     assert len(numbers(own.x)) == len(EPSILONS) - 1 and (numbers(own.y) == 0.3).all()
     # No error at all has no place on a logarithmic axis: it stands at the floor and says that it is none.
     assert (numbers(other.y) < 0.02).all() and (numbers(other.y) > wall.end).all()
-    assert other.hover is not None and "is 0% (0 of 4 rows)" in other.hover[0]
+    assert other.hover is not None and "error of 95% of releases at most 0% (0 of 4 rows)" in other.hover[0]
     assert picture.y.rows == 4  # the same in whole rows
     _, least = recovery_bounds(np.array([1.0]), points=8, repeats=1, neighbours=REPLACE, delta=0.0).at(1.0)
     assert least in numbers(wall.y)
@@ -147,7 +147,7 @@ def test_what_nobody_can_promise_is_hatched_below_and_95_percent_of_errors_are_d
 
 def test_a_share_above_all_rows_is_not_said_to_be_of_n() -> None:
     picture = accuracy(np.full((2, len(EPSILONS), 20), 2.5))
-    assert "err by at most 2.5 times n on their worst subset" in picture.sentence
+    assert "have a worst error of at most 2.5·n." in picture.sentence
 
 
 def told(inside: float, allowed: float = 0.03) -> TwoWorlds:

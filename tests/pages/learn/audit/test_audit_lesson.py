@@ -85,11 +85,14 @@ def test_a_program_is_judged_and_so_is_the_guess(number: int) -> None:
     page_text = texts(app)
     if suspect.fault:
         assert (
-            suspect.fault in page_text and "Refuted: at least" in page_text and "“It is broken”: so it is." in page_text
+            suspect.fault in page_text
+            and "Refuted: at least" in page_text
+            and "“Its claim is false”: right." in page_text
         )
     else:
         assert (
-            "Not refuted in 14,000 runs. This is not a proof." in page_text and "“It is broken”: not so." in page_text
+            "Not refuted in 14,000 runs. This is not a proof." in page_text
+            and "“Its claim is false”: not so." in page_text
         )
     assert not app.warning and not app.error
 
@@ -105,7 +108,7 @@ def test_random_privacy_is_refuted_and_the_lesson_says_why() -> None:
     app = opened(lesson="audit", audit_shown="true", audit_of="sparse_histogram")
     page_text = texts(app)
     assert (
-        "Refuted as a promise for all data: at least" in page_text
+        "Refuted as a guarantee for all data: at least" in page_text
         and "Release therefore refuses mechanisms with a γ" in page_text
     )
     # What it claims, of rows drawn at random, is possible with these dots.
@@ -212,7 +215,7 @@ def test_it_can_be_presented() -> None:
 def test_a_conversation_is_audited_by_its_first_questions(key: str) -> None:
     tried = audit_setting(entry(key), entry(key).make(questions=50), Neighbours.REPLACE_ONE)
     assert tried.draw(0, Preview(1), 3).shape == (3, 5 * MAX_QUESTIONS)
-    assert "The first 6 questions of a conversation" in texts(opened(lesson="audit", audit_of=key))
+    assert "the first 6 queries of a conversation" in texts(opened(lesson="audit", audit_of=key))
 
 
 def test_the_lesson_says_how_many_programs_there_are_and_how_runs_and_failures_are_shared() -> None:

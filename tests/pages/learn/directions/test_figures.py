@@ -76,7 +76,7 @@ def test_heights_over_the_line_are_products_with_the_direction(angle: int, count
     strokes = corners(picture.one(Curve, role="released", name="directions measured"))
     known = strokes[~np.isnan(strokes[:, 0])]
     assert {round(each) for each in np.degrees(np.arctan2(known[:, 1], known[:, 0])) % 180} == {10, 70}
-    assert ("rows are drawn" in picture.sentence) is (count > MAX_ROWS)
+    assert ("rows are shown" in picture.sentence) is (count > MAX_ROWS)
     assert "40% lie nearer" in picture.sentence and "0.25" in picture.sentence
 
 
@@ -155,7 +155,10 @@ def test_the_circle_closes_and_tells_the_worst(seed: int) -> None:
             assert (here.x, here.y) == ([45.0], [share])
         assert picture.one(Rule, role="ink").x == 45 and picture.clicks
         assert picture.y.rows == N and picture.y.form == ".3~p"
-        assert f"errs by at most {100 * np.abs(answers[0] - truth).max():.3g}%" in picture.sentence
+        assert (
+            f"the largest error of the first release is {100 * np.abs(answers[0] - truth).max():.3g}%"
+            in picture.sentence
+        )
         band = picture.one(Band, role="released")
         low, high = numbers(band.low)[:-1], numbers(band.high)[:-1]
         assert (((answers >= low) & (answers <= high)).mean(axis=0) > 0.85).all()
@@ -168,7 +171,7 @@ def test_the_parts_name_the_largest(seed: int) -> None:
     errors["total"] = errors["projection"] + errors["noise"]
     told = {"noise": (-0.02, 0.03), "projection": (0.1, 0.1)}
     picture = whole(error_parts(errors=errors, predicted=told, n=N))
-    assert "The largest part of this direction's error is the projection's" in picture.sentence
+    assert "The largest part of this direction's error comes from the projection." in picture.sentence
     assert "projection 10%, net 0%" in picture.sentence
     assert picture.y.labels == tuple(PARTS.values()) and picture.x.rows == N
     seen, theory = picture.one(Dots, role="released"), picture.one(Dots, role="theory")
@@ -183,7 +186,7 @@ def test_the_parts_name_the_largest(seed: int) -> None:
     assert picture.table["predicted from"] == [0.1, None, -0.02, None]
     assert picture.table["mean error"][0] == 0.1
     noisy = error_parts(errors={**errors, "noise": 50 * errors["noise"]}, predicted={}, n=N)
-    assert "error is the noise's" in noisy.sentence
+    assert "error comes from the noise." in noisy.sentence
 
 
 def test_the_best_around_the_circle_is_named_and_mechanisms_keep_their_colours() -> None:
@@ -206,7 +209,7 @@ def test_lines_around_the_circle_are_what_90_in_100_releases_err_by_at_most() ->
     shown = whole(errors_around(Circle(degrees=np.arange(0.0, 360.0, 90.0), errors={"halfspaces": errors}), n=N))
     line = numbers(shown.one(Curve, role="mechanism:halfspaces").y)
     np.testing.assert_allclose(line, [0.09, 0.09, 0.18, 0, 0.09])
-    assert shown.y.title == "90% of releases is at most"
+    assert shown.y.title == "error of 90% of releases is at most"
     assert shown.sentence.endswith("The lines show the error of 90% of releases in each direction.")
 
 
@@ -237,7 +240,7 @@ def test_95_of_100_releases_err_by_at_most_the_line_of_a_direction_and_the_worst
     within = (errors <= seen.error + 1e-12).mean(axis=0)
     assert (within >= 0.95).all() and (errors[:, seen.error > 0] < seen.error[seen.error > 0]).mean() < 0.96
     shown = charts.errors(releases=seen, n=1000, epsilon=1.0, guess=0.05)
-    assert shown.y.title == "95% of releases err has an error of at most"
+    assert shown.y.title == "error of 95% of releases is at most"
     drawn = numbers(shown.one(Curve, role="released").y)
     np.testing.assert_array_equal(drawn, np.maximum(seen.error, float(shown.y.low or 0)))
     # Elsewhere: the largest error over all directions without the margin, at the same level.

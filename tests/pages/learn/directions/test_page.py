@@ -95,7 +95,8 @@ def test_the_page_opens_with_a_promise_that_is_met_beside_what_was_seen() -> Non
     low, high = (float(each) for each in binomial_interval(broken, 200))
     text = texts(app)
     assert (
-        f"no direction of margin 0.25 or more errs by more than **{rows} rows ({percent(rows / 10_000)} of n)**" in text
+        f"no direction of margin 0.25 or more has an error above **{rows} rows ({percent(rows / 10_000)} of n)**"
+        in text
     )
     assert f"The guaranteed error, {percent(rows / 10_000)}, was exceeded in {broken} of 200. " in text
     assert f"With 95% confidence that is {percent(low)} to {percent(high)}; β = 5% is allowed." in text
@@ -116,16 +117,16 @@ def test_of_what_has_no_margin_nothing_is_promised(rows: str) -> None:
     dataset = vectors_of(rows).dataset()
     lost = int((dataset.records == 0).all(axis=1).sum())
     assert ("every row has a direction" in text) is (lost > 0)
-    assert "errs by more than **" not in text
+    assert "has an error above **" not in text
     if rows == "penguins-raw":
         assert "No error is guaranteed for these rows: 2 of them have no direction" in text
         assert "directions of the circle that have margin 0.25" in text
         return
     assert "0 of 72 directions around the circle have margin 0.25" in text
-    assert "all 72 directions of the circle, none of which has margin 0.25: nothing is promised of them." in text
+    assert "all 72 directions of the circle, none of which has margin 0.25: no error is guaranteed for them." in text
     if rows != "digits":
         assert "No error is guaranteed for this circle" in text
-        assert "the error that would be guaranteed if every assumption were met" in text
+        assert "The error to be guaranteed if all assumptions were met, " in text
 
 
 def test_a_gap_below_the_margin_is_not_said_to_be_none() -> None:
@@ -142,9 +143,9 @@ def test_a_gap_below_the_margin_is_not_said_to_be_none() -> None:
 def test_a_net_fine_enough_promises_nothing_of_a_circle_without_the_margin() -> None:
     text = texts(sound(opened(vector_margin="0")))
     assert "✓ met: only directions of margin 0.098" in text
-    assert "✗ **not met**: directions of margin 0.25 are drawn (there is none)" in text
-    assert "No error is guaranteed for this circle" in text and "errs by more than **" not in text
-    assert "what would be promised if every assumption held, 0.92%, was exceeded in" in text
+    assert "✗ **not met**: the sampled directions must have margin 0.25 (none has)" in text
+    assert "No error is guaranteed for this circle" in text and "has an error above **" not in text
+    assert "The error to be guaranteed if all assumptions were met, 0.92%, was exceeded in" in text
 
 
 def test_the_paper_s_example_is_in_the_table() -> None:
@@ -199,8 +200,8 @@ def test_sliders_turn_the_direction_and_keep_the_release() -> None:
 def test_a_release_has_one_largest_error_wherever_it_is_told() -> None:
     app = sound(opened())
     around, beside = (drawn(app)[key]["sentence"] for key in (CIRCLE_CHART, ANGLES))
-    told = f"around the circle, at {len(CIRCLE)} directions, in the mean over releases: Halfspace release "
-    seen = re.search(r"at (\d+) directions, .*, and ([\d.]+%) in the mean over", around)
+    told = f"around the circle, at {len(CIRCLE)} directions, mean over releases: Halfspace release "
+    seen = re.search(r"at (\d+) directions, .* Its mean over [\d,]+ releases is ([\d.]+%)\.", around)
     assert seen is not None and int(seen[1]) == len(CIRCLE)
     assert f"{told}{seen[2]}," in beside
 
@@ -210,7 +211,7 @@ def test_a_finer_net_brings_the_promise() -> None:
     assert "at this margin. Choose" in texts(app)
     sound(app.select_slider(key="halfspaces-directions").set_value("128").run())
     assert "✓ met: only directions of margin 0.152" in texts(app)
-    assert "no direction of margin 0.25 or more errs by more than **" in texts(app)
+    assert "no direction of margin 0.25 or more has an error above **" in texts(app)
 
 
 def test_few_releases_where_one_takes_long() -> None:

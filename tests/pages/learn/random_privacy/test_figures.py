@@ -126,7 +126,7 @@ def test_growth_is_drawn_for_both_and_hatched_below_what_is_possible() -> None:
     assert picture.x.log and picture.y.log
     assert "as k/(εn)" in picture.sentence and "up to k = 25" in picture.sentence
     assert (
-        f"impossible (lower bound) for private histograms on the hardest data, at k = 1,024 {found.lower_bound[-1]:.3g}"
+        f"private histograms on the hardest data; at k = 1,024, losses below {found.lower_bound[-1]:.3g}"
         in picture.sentence
     )
     assert Counter(picture.table["histogram"])["impossible (lower bound)"] == len(found.lower_bound)

@@ -92,7 +92,9 @@ def test_one_more_is_allowed_where_every_cell_gets_noise() -> None:
 
 def test_a_plan_that_promises_nothing_says_so() -> None:
     app = sound(opened(planned="6", **{"sparse_histogram-gamma": "0.2"}))
-    assert "no guarantee is left" in app.warning[0].value and "sparse_draw" not in [each.key for each in app.button]
+    assert "δ or γ would add up to 1 or more: no guarantee." in app.warning[0].value and "sparse_draw" not in [
+        each.key for each in app.button
+    ]
 
 
 def test_where_the_condition_fails_both_histograms_are_one() -> None:
@@ -148,5 +150,5 @@ def test_a_twin_of_private_data_is_named_once_in_the_bar() -> None:
     app = with_private_file()
     app.session_state["twin"] = True
     assert set(drawn(sound(app.run()))) == CHARTS
-    assert [each.label for each in app.button].count("Use my table") == 1
+    assert [each.label for each in app.button].count("Use my table again") == 1
     assert len([each for each in app.get("page_link") if each.proto.label.startswith("Mock data")]) == 1

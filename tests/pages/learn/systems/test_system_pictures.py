@@ -40,8 +40,13 @@ def test_the_promise_is_drawn_where_the_margin_is_and_nowhere_else() -> None:
     promised = numbers(picture.one(Curve, role="theory").y)
     assert np.isnan(promised[1]) and (promised[[0, 2, 3]] == 0.01).all()
     assert picture.one(Rule, role="guess").y == 0.05
-    assert "an error of at most 0.5% in 3 of 4 directions" in picture.sentence and "up to 20% off" in picture.sentence
-    nowhere = checked(directions.errors(releases=around([False] * 4, [0.1] * 4), n=1000, epsilon=1.0, guess=0.05))
+    assert (
+        "has an error of at most 0.5% in 3 of 4 directions" in picture.sentence
+        and "and up to 20% in the others" in picture.sentence
+    )
+    unkept = directions.errors(releases=around([False] * 4, [0.1] * 4), n=1000, epsilon=1.0, guess=0.05)
+    assert "counts guarantees no error: no direction has margin 0.25. Its errors are up to 20%." in unkept.sentence
+    nowhere = checked(unkept)
     assert nowhere.layout["xaxis"]["range"] == [0, 360]
 
 
@@ -49,7 +54,10 @@ def test_releases_of_two_clouds_keep_the_promise_where_it_is_made() -> None:
     seen = every_direction(n=1000, gap=0.7, directions=4, epsilon=1.0, seed=1)
     assert seen.promised.any() and not seen.promised.all()
     assert seen.worst <= seen.bound < seen.beyond
-    assert "what is promised" in sound(directions.errors(releases=seen, n=1000, epsilon=1.0, guess=0.0001)).caption
+    assert (
+        "Orange: guaranteed error, for directions with the margin."
+        in sound(directions.errors(releases=seen, n=1000, epsilon=1.0, guess=0.0001)).caption
+    )
     crowded = every_direction(n=1000, gap=0.0, directions=4, epsilon=1.0, seed=1)
     empty = directions.errors(releases=crowded, n=1000, epsilon=1.0, guess=0.05)
     assert not crowded.promised.any() and np.isnan(crowded.worst)
@@ -125,7 +133,9 @@ def test_noise_in_every_answer_is_the_dashed_line_that_wins_with_many_rows() -> 
     assert picture.sentence.endswith("; beyond, noise in every answer has.")
 
 
-@pytest.mark.parametrize(("last", "says"), [(10**6, "from 1,000,000 to 1,000,000"), (1000, "at no number of rows")])
+@pytest.mark.parametrize(
+    ("last", "says"), [(10**6, "from 1,000,000 to 1,000,000"), (1000, "at no tried number of rows do")]
+)
 def test_nothing_is_said_of_more_rows_than_were_tried(last: int, says: str) -> None:
     rows = np.array([1000, last])
     found = predicted_errors(attributes=64, width=12, epsilon=1.0, delta=1e-6, rows=rows)

@@ -79,9 +79,9 @@ def test_the_page_tells_the_core_s_errors_and_plan() -> None:
     assert "If one-way functions exist, no polynomial-time *differentially private* algorithm makes good" in text
     said = sentence(app, "marginals_errors_chart")
     assert f"{percent_up(by_polynomial)} by the polynomial" in said and f"{percent_up(directly)} directly" in said
-    halfway = re.search(r"halfway between the bounds it is \*\*([\d.]+)%", text)
+    halfway = re.search(r"The error of the bounds' midpoint is \*\*([\d.]+)%", text)
     assert halfway and float(halfway.group(1)) < 100 * by_polynomial
-    assert "between its bounds, " in text
+    assert "midpoint of its bounds, " in text
     assert describe_error(mechanism.accuracy(problem, 0.05), n=problem.n, bold=True) in text
     assert set(drawn(app)) == CHARTS and not app.error and not app.warning
     assert all(chart["download"] for chart in drawn(app).values())
