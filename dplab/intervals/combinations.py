@@ -69,8 +69,8 @@ def combination_law(weights: ArrayLike, noise: CounterNoise) -> CombinationLaw:
     Raises:
         ParameterError: there are no weights other than 0, or too many.
     """
-    sizes, counts = np.unique(np.abs(np.asarray(weights, dtype=np.float64)), return_counts=True)
-    sizes, counts = sizes[sizes > 0], counts[sizes > 0].astype(np.float64)
+    sizes, times = np.unique(np.abs(np.asarray(weights, dtype=np.float64)), return_counts=True)
+    sizes, counts = sizes[sizes > 0], times[sizes > 0].astype(np.float64)
     if not len(sizes) or not np.isfinite(sizes).all() or counts.sum() > MAX_NOISES:
         raise ParameterError("A combination needs finite weights, at least one other than 0, of at most a million.")
     window, half = _window(sizes, counts, noise), POINTS // 2

@@ -28,6 +28,14 @@ def narrowed(
 
     Where nothing is left, both ends are the released share, within the ends given.
     """
+    distinct, first, place = np.unique(counters, axis=0, return_index=True, return_inverse=True)
+    ends = _narrowed(distinct, low[first], high[first], noise, alpha=alpha)
+    return ends[0][place], ends[1][place], ends[2][place]
+
+
+def _narrowed(
+    counters: Floats, low: Floats, high: Floats, noise: CounterNoise, *, alpha: float
+) -> tuple[Floats, Floats, Booleans]:
     reach = noise.half_width(NEGLIGIBLE)
     a = np.arange(-reach, reach + 1, dtype=np.float64)
     masses = noise.upper(a) - noise.upper(a + 1)
@@ -45,7 +53,13 @@ def narrowed(
 
 
 def _first_kept(
-    counters: Floats, low: Floats, high: Floats, step: Floats, law: tuple[Floats, Floats], noise: CounterNoise, alpha: float
+    counters: Floats,
+    low: Floats,
+    high: Floats,
+    step: Floats,
+    law: tuple[Floats, Floats],
+    noise: CounterNoise,
+    alpha: float,
 ) -> tuple[Floats, Booleans]:
     """Return the left end of the first cell between the ends that is not refuted, and where all are."""
     left, empty = low.copy(), np.zeros(len(low), dtype=np.bool_)

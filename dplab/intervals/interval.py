@@ -67,7 +67,7 @@ class Interval:
 
 
 def around(
-    center: NDArray[Any], half_width: ArrayLike, *, level: float, kind: Kind = Kind.PROVED, least: float = -np.inf
+    center: NDArray[Any], half_width: float | Floats, *, level: float, kind: Kind = Kind.PROVED, least: float = -np.inf
 ) -> Interval:
     """Return intervals of a half-width around released values; both ends are at least ``least``."""
     middle = np.asarray(center, dtype=np.float64)

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from typing_extensions import override
 
 from dpcore.core import Floats, ParameterError
@@ -116,17 +115,29 @@ class LaplaceNoise(CounterNoise):
         factors = np.log(-np.expm1(near - 1 / self.scale)) + np.log(-np.expm1(-near - 1 / self.scale))
         return np.where(size * self.scale < 1 - 1e-9, 2 * np.log(-np.expm1(-1 / self.scale)) - factors, np.inf)
 
+    def mixture(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Return scales (..., m) and factors A (..., m) of a continuous combination, weights (..., m): see above.
+
+        Raises:
+            ParameterError: there are more weights than the formula takes.
+        """
+        size = np.sort(np.abs(weights), axis=-1)
+        count = size.shape[-1]
+        if count > MAX_WEIGHTS:
+            raise ParameterError(f"The formula of a tail takes at most {MAX_WEIGHTS} weights, got {count}.")
+        size[..., 0] = np.maximum(size[..., 0], np.maximum(1e-9 * size[..., -1], 1e-300))
+        for j in range(1, count):
+            size[..., j] = np.maximum(size[..., j], size[..., j - 1] * (1 + APART))
+        square = size**2
+        others = square[..., :, None] - square[..., None, :] + np.eye(count) * square[..., None]
+        return self.scale * size, np.prod(square[..., None] / others, axis=-1)
+
     @override
     def tail(self, x: Floats, weights: Floats) -> Floats:
-        size, count = _sizes(weights)
-        left = np.maximum(0.0, x - self.shift * size.sum(axis=-1)) / self.scale
-        total = np.zeros(np.broadcast_shapes(left.shape, size.shape[:-1]))
-        with np.errstate(under="ignore"):
-            for j in range(count):
-                others = np.delete(size, j, axis=-1)
-                factor = np.prod(size[..., j, None] ** 2 / (size[..., j, None] ** 2 - others**2), axis=-1)
-                total += factor * np.exp(-left / size[..., j])
-        rounding = 1e-15 * (1 / APART) ** (count - 1)
+        scales, factors = self.mixture(weights)
+        left = np.maximum(0.0, x - self.shift * np.abs(weights).sum(axis=-1))
+        total = (factors * np.exp(-left[..., None] / scales)).sum(axis=-1)
+        rounding = 1e-15 * (1 / APART) ** (weights.shape[-1] - 1)
         return np.where(left > 0, np.clip(total + rounding, 0.0, 1.0), 1.0)
 
 
@@ -143,7 +154,9 @@ class GaussianNoise(CounterNoise):
 
     @override
     def half_width(self, alpha: float) -> int:
-        if self.scale > WIDE:  # Pr[Z >= k + 1] is at most that of a normal to exceed k (Canonne, Kamath and Steinke 2020)
+        if (
+            self.scale > WIDE
+        ):  # Pr[Z >= k + 1] is at most that of a normal to exceed k (Canonne, Kamath and Steinke 2020)
             from scipy.special import ndtri
 
             return math.ceil(-self.scale * float(ndtri(alpha / 2)) * (1 + 1e-9))
@@ -177,16 +190,3 @@ class GaussianNoise(CounterNoise):
         with np.errstate(divide="ignore", invalid="ignore"):
             along = (x - LIKELY * RADIUS * length) / (math.hypot(self.scale, RADIUS) * length)
         return np.where(along > 0, np.minimum(1.0, 2 * factor * ndtr(-along)), 1.0)
-
-
-def _sizes(weights: ArrayLike) -> tuple[Floats, int]:
-    """Return the sizes of the weights in ascending order, moved apart upwards, and how many they are."""
-    size = np.sort(np.abs(np.asarray(weights, dtype=np.float64)), axis=-1)
-    count = size.shape[-1]
-    if count > MAX_WEIGHTS:
-        raise ParameterError(f"The closed formula takes at most {MAX_WEIGHTS} weights, got {count}.")
-    floor = np.maximum(1e-9 * size[..., -1], 1e-300)
-    size[..., 0] = np.maximum(size[..., 0], floor)
-    for j in range(1, count):
-        size[..., j] = np.maximum(size[..., j], size[..., j - 1] * (1 + APART))
-    return size, count

@@ -1,13 +1,13 @@
 """Intervals for ratios of combinations of counters, by inversion: means, proportions, moments, ratios of sums.
 
-A true ratio θ makes T(θ) = sum of (top_i - θ bottom_i) times the true counters zero. So with noise T(θ) is a combination
-of noises alone, whose tail is known, and the interval holds every θ that the release does not refute at α:
+A true ratio θ makes T(θ) = sum of (top_i - θ bottom_i) times the true counters zero. So with noise T(θ) is a
+combination of noises alone, whose tail is known, and the interval holds every θ that is not refuted at α:
     Pr[|sum of (top_i - θ bottom_i) Z_i| >= |T(θ)|] >= α.
 
 Which θ these are: the bound of the tail that is used says |T(θ)| <= h(θ), h the quantile of a continuous combination
 plus a sum of the sizes of its weights. The quantile of a sum of independent symmetric log-concave variables is a norm
-of its weights (Bobkov 2010), so h is convex in θ and T is linear. Where the denominator exceeds its own h, such θ are one
-interval, if any: two bisections from the released ratio find its ends. Elsewhere nothing can be said.
+of its weights (Bobkov 2010), so h is convex in θ and T is linear. Where the denominator exceeds its own h, such θ are
+one interval, if any: two bisections from the released ratio find its ends. Elsewhere nothing can be said.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def ratio(
 
     Args:
         counters: released counters, (..., m); each has independent noise.
-        top: weights of the numerator, (m,).
+        top: weights of the numerator, (m,), or (..., m) for each ratio.
         bottom: weights of the denominator, (m,); where its true value is 0 there is no ratio.
         noise: of one counter.
         level: share of releases whose interval holds the true ratio.
@@ -72,11 +72,12 @@ def ratio(
     """
     alpha, above, below = check_level(level), np.asarray(top, np.float64), np.asarray(bottom, np.float64)
     numbers = np.asarray(counters, dtype=np.float64)
-    if above.shape != below.shape or numbers.shape[-1:] != above.shape or not low < high:
+    if numbers.shape[-1:] != above.shape[-1:] or above.shape[-1:] != below.shape or not low < high:
         raise ParameterError("A ratio needs a weight above and below for each counter, and a limit below the other.")
     flat = numbers.reshape(-1, numbers.shape[-1])
+    above = np.broadcast_to(above, numbers.shape).reshape(flat.shape)
     parts = [
-        _block(flat[start : start + BLOCK], above, below, noise, alpha=alpha, low=low, high=high)
+        _block(flat[start : start + BLOCK], above[start : start + BLOCK], below, noise, alpha=alpha, low=low, high=high)
         for start in range(0, max(1, len(flat)), BLOCK)
     ]
     ends = [np.concatenate(each).reshape(numbers.shape[:-1]) for each in zip(*parts, strict=True)]
@@ -88,7 +89,7 @@ def _block(
     counters: Floats, top: Floats, bottom: Floats, noise: CounterNoise, *, alpha: float, low: float, high: float
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return lower ends, upper ends, the level at which an empty interval's point enters, and where nothing is said."""
-    above, below = counters @ top, counters @ bottom
+    above, below = (counters * top).sum(axis=-1), counters @ bottom
     silent = (below <= 0) | (noise.tail(np.maximum(below, 0.0), bottom) >= alpha)
     with np.errstate(divide="ignore", invalid="ignore"):
         start = np.clip(np.where(silent, low, above / below), low, high)
@@ -98,8 +99,8 @@ def _block(
 
     first, last, chance = inverted(tail, start, low=low, high=high, alpha=alpha)
     empty = chance < alpha
-    mean = np.array_equal(bottom, [1, 1]) and np.array_equal(top, [0, 1])
-    if mean and noise.scale <= noise.enumerated_up_to:
+    is_mean = np.array_equal(bottom, [1, 1]) and (top == [0, 1]).all()
+    if is_mean and noise.scale <= noise.enumerated_up_to:
         sought = ~silent & ~empty
         first[sought], last[sought], empty[sought] = narrowed(
             counters[sought], first[sought], last[sought], noise, alpha=alpha
@@ -108,9 +109,7 @@ def _block(
     return np.where(silent, low, first), np.where(silent, high, last), enters, silent.astype(np.float64)
 
 
-def mean(
-    counters: NDArray[Any], noise: CounterNoise, *, level: float, low: float = 0.0, high: float = 1.0
-) -> Interval:
+def mean(counters: NDArray[Any], noise: CounterNoise, *, level: float, low: float = 0.0, high: float = 1.0) -> Interval:
     """Return intervals for means of the sample from two-ended or Bernstein counters (..., k + 1); proved.
 
     Args:
