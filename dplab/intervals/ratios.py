@@ -129,8 +129,8 @@ def mean(counters: NDArray[Any], noise: CounterNoise, *, level: float, low: floa
 def difference(first: Interval, second: Interval, points: tuple[Floats, Floats]) -> Interval:
     """Return intervals for the difference of two groups' values, from their own intervals and released values.
 
-    The distances to the ends are added as independent deviations are (MOVER, Zou and Donner 2008): a heuristic, whose
-    coverage is measured. Where nothing is said of one group, nothing is said of the difference.
+    The distances to the ends are added as independent deviations are (Zou and Donner 2008): a heuristic, whose coverage
+    is measured. Where nothing is said of one group, nothing is said of the difference.
     """
     one, other = (np.clip(point, each.low, each.high) for point, each in zip(points, (first, second), strict=True))
     down, up = np.hypot(one - first.low, second.high - other), np.hypot(first.high - one, other - second.low)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpcore import Preview
-from dpcore.core import Booleans, Integers
+from dpcore.core import Integers
 from dpcore.randomness import NoisyCounts
 from dplab.intervals.noise import LaplaceNoise
 
@@ -22,9 +23,9 @@ def released(counters: list[int], noise: LaplaceNoise, *, seed: int, trials: int
     return Preview(seed).draw(draw, trials)
 
 
-def refuted(covered: Booleans, *, level: float) -> bool:
+def refuted(covered: ArrayLike, *, level: float) -> bool:
     """Return whether a true coverage of at least the level would rarely miss as often: exact binomial tail."""
     from scipy.stats import binom
 
-    misses = int((~covered).sum())
-    return bool(binom.sf(misses - 1, covered.size, 1 - level) < FAMILY_CHANCE / MAX_TESTS)
+    held = np.asarray(covered, dtype=np.bool_)
+    return bool(binom.sf(int((~held).sum()) - 1, held.size, 1 - level) < FAMILY_CHANCE / MAX_TESTS)

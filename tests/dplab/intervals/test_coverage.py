@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpcore import Preview
-from dpcore.core import Floats
+from dpcore.core import Floats, Integers
 from dpcore.randomness import GaussianCounts
 from dplab.intervals.combinations import linear, people, single
 from dplab.intervals.interval import Interval, Kind, around, level_each
@@ -32,7 +32,7 @@ def bernstein(shares: Floats, weight: int) -> list[int]:
     return [int(((weight - i) ** 2).sum()), int((2 * i * (weight - i)).sum()), int((i * i).sum())]
 
 
-def normal_interval(counters: Floats, deviation: float) -> Interval:
+def normal_interval(counters: Integers, deviation: float) -> Interval:
     """Return the released number and 1.96 standard deviations to both sides."""
     return around(counters, 1.96 * deviation, level=0.95, kind=Kind.APPROXIMATE)
 

@@ -14,6 +14,7 @@ from dplab.intervals.combinations import MAX_NOISES, combination_law, half_width
 from dplab.intervals.enumerated import FINENESS
 from dplab.intervals.noise import MAX_WEIGHTS, CounterNoise, GaussianNoise, LaplaceNoise
 from dplab.intervals.ratios import mean
+from dplab.intervals.spread import variance
 
 HALF = LaplaceNoise(1 / math.log(2))
 """Noise with q = 1/2: Pr[Z = z] = 2^-|z|/3."""
@@ -126,9 +127,10 @@ def test_an_enumerated_interval_holds_every_share_that_is_not_refuted_and_few_ot
         assert found.enters_at is not None and found.enters_at > 1 - alpha and found.half_width == 0
         return
     cell = HALF.scale / FINENESS / total
-    assert found.low <= kept[0] and found.high >= kept[-1]
-    assert found.low >= float(kept[0]) - 1 / spacing - 4 * cell
-    assert found.high <= float(kept[-1]) + 1 / spacing + 4 * cell
+    low, high = float(found.low), float(found.high)
+    assert Fraction(low) <= kept[0] and Fraction(high) >= kept[-1]
+    assert low >= float(kept[0]) - 1 / spacing - 4 * cell
+    assert high <= float(kept[-1]) + 1 / spacing + 4 * cell
 
 
 def test_where_no_share_is_compatible_the_nearest_is_told_with_its_level() -> None:
@@ -159,3 +161,7 @@ def test_what_cannot_be_computed_is_refused() -> None:
         combination_law([0.0, 0.0], HALF)
     with pytest.raises(ParameterError, match="not exact enough"):
         combination_law(np.ones(1000), HALF).half_width(1e-9)
+    with pytest.raises(ParameterError, match="tabulated up to sigma 4096"):
+        combination_law([1.0, 1.0], GaussianNoise(5000.0))
+    with pytest.raises(ParameterError, match="All steps of these variances would take"):
+        variance(np.broadcast_to(np.zeros(3), (1 << 20, 3)), HALF, level=0.95)
