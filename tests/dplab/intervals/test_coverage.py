@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -168,3 +170,34 @@ def test_a_difference_of_two_groups_is_covered_as_measured(seed: int) -> None:
     found = difference(mean(one, noise, level=0.95), mean(other, noise, level=0.95), points)
     covered = found.contains(first[1] / sum(first) - second[1] / sum(second))
     assert found.kind is Kind.APPROXIMATE and not refuted(covered, level=0.95) and covered.mean() < 0.965
+
+
+@pytest.mark.parametrize("level", [0.6, 0.95, 0.999])
+@pytest.mark.parametrize("noise", [LaplaceNoise(400.0), GaussianNoise(400.0)], ids=repr)
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_what_is_not_refuted_is_one_interval_and_it_is_found(
+    count: int, noise: CounterNoise, level: float, seed: int
+) -> None:
+    counters = np.random.default_rng(seed).integers(-500, 4000, (40, count))
+    found = mean(counters, noise, level=level)
+    top, thetas = np.arange(count) / (count - 1), np.linspace(0, 1, 2001)
+    weights = top - thetas[:, None]
+    for each, low, high, silent in zip(counters, found.low, found.high, found.says_nothing, strict=True):
+        if silent:
+            continue
+        kept = noise.tail(np.abs(weights @ each), weights) >= 1 - level
+        inside = (low <= thetas) & (thetas <= high)
+        assert not (kept & ~inside).any()
+        # At an empty interval's point, and at the ends themselves, rounding decides.
+        assert (kept | ~inside | (np.abs(thetas - low) < 1e-9) | (np.abs(thetas - high) < 1e-9)).all()
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 2.0])
+def test_means_of_bernstein_counters_of_degree_3_are_covered(epsilon: float, seed: int) -> None:
+    weight, rows = 32, 100
+    i = np.random.default_rng(seed).integers(0, weight + 1, rows)
+    true = [int((math.comb(3, j) * i**j * (weight - i) ** (3 - j)).sum()) for j in range(4)]
+    assert sum(true) == rows * weight**3
+    noise = LaplaceNoise.of(epsilon=epsilon, sensitivity=weight**3)
+    covered = mean(released(true, noise, seed=seed), noise, level=0.95).contains(i.mean() / weight)
+    assert not refuted(covered, level=0.95) and covered.mean() < 0.965
