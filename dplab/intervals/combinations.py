@@ -111,17 +111,8 @@ def half_width(weights: ArrayLike, noise: CounterNoise, level: float) -> float:
     if len(used) == 1:
         return float(abs(used[0])) * noise.half_width(alpha)
     if isinstance(noise, GaussianNoise) and noise.scale > WIDE:
-        return _widest(used, noise, alpha)
+        return noise.bound_of(used, alpha)
     return combination_law(used, noise).half_width(alpha)
-
-
-def _widest(weights: Floats, noise: CounterNoise, alpha: float) -> float:
-    """Return the half-width by the bound of the noise's tail, by bisection."""
-    low, high = 0.0, 20 * noise.scale * float(np.abs(weights).sum())
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if float(noise.tail(np.array(middle), weights)) <= alpha else (middle, high)
-    return high
 
 
 def linear(counters: NDArray[Any], weights: ArrayLike, noise: CounterNoise, *, level: float) -> Interval:

@@ -28,49 +28,32 @@ def narrowed(
 
     Where nothing is left, both ends are the released share, within the ends given.
     """
-    distinct, first, place = np.unique(counters, axis=0, return_index=True, return_inverse=True)
-    ends = _narrowed(distinct, low[first], high[first], noise, alpha=alpha)
-    return ends[0][place], ends[1][place], ends[2][place]
-
-
-def _narrowed(
-    counters: Floats, low: Floats, high: Floats, noise: CounterNoise, *, alpha: float
-) -> tuple[Floats, Floats, Booleans]:
-    reach = noise.half_width(NEGLIGIBLE)
-    a = np.arange(-reach, reach + 1, dtype=np.float64)
-    masses = noise.upper(a) - noise.upper(a + 1)
-    step = noise.scale / FINENESS / counters.sum(axis=1)
-    first, last, empty = low.copy(), high.copy(), np.zeros(len(low), dtype=np.bool_)
-    rows = max(1, BLOCK // len(a))
-    for start in range(0, len(low), rows):
-        part = slice(start, start + rows)
-        block, cells = counters[part], step[part]
-        first[part], empty[part] = _first_kept(block, low[part], high[part], cells, (a, masses), noise, alpha)
-        mirrored, _ = _first_kept(block[:, ::-1], 1 - high[part], 1 - low[part], cells, (a, masses), noise, alpha)
-        last[part] = 1 - mirrored
-    point = np.clip(counters[:, 1] / counters.sum(axis=1), low, high)
-    return np.where(empty, point, first), np.where(empty, point, np.maximum(last, first)), empty
+    distinct, at, place = np.unique(counters, axis=0, return_index=True, return_inverse=True)
+    left, empty = _first_kept(distinct, low[at], high[at], noise, alpha=alpha)
+    mirrored, _ = _first_kept(distinct[:, ::-1], 1 - high[at], 1 - low[at], noise, alpha=alpha)
+    right = np.maximum(1 - mirrored, left)
+    point = np.clip(distinct[:, 1] / distinct.sum(axis=1), low[at], high[at])
+    return np.where(empty, point, left)[place], np.where(empty, point, right)[place], empty[place]
 
 
 def _first_kept(
-    counters: Floats,
-    low: Floats,
-    high: Floats,
-    step: Floats,
-    law: tuple[Floats, Floats],
-    noise: CounterNoise,
-    alpha: float,
+    counters: Floats, low: Floats, high: Floats, noise: CounterNoise, *, alpha: float
 ) -> tuple[Floats, Booleans]:
     """Return the left end of the first cell between the ends that is not refuted, and where all are."""
+    reach = noise.half_width(NEGLIGIBLE)
+    a = np.arange(-reach, reach + 1, dtype=np.float64)
+    law, step = (a, noise.upper(a) - noise.upper(a + 1)), noise.scale / FINENESS / counters.sum(axis=1)
     left, empty = low.copy(), np.zeros(len(low), dtype=np.bool_)
-    todo = np.arange(len(low))
-    while todo.size:
-        refuted = _tail(counters[todo], left[todo] + step[todo] / 2, step[todo] / 2, law, noise) < alpha
-        todo = todo[refuted]
-        left[todo] += step[todo]
-        ended = left[todo] > high[todo]
-        empty[todo[ended]] = True
-        todo = todo[~ended]
+    rows = max(1, BLOCK // len(a))
+    for start in range(0, len(low), rows):
+        todo = np.arange(start, min(start + rows, len(low)))
+        while todo.size:
+            half = step[todo] / 2
+            todo = todo[_tail(counters[todo], left[todo] + half, half, law, noise) < alpha]
+            left[todo] += step[todo]
+            ended = left[todo] > high[todo]
+            empty[todo[ended]] = True
+            todo = todo[~ended]
     return left, empty
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,14 +56,7 @@ class Interval:
 
     def rescaled(self, low: float, high: float) -> Interval:
         """Return the same intervals on another range: 0 becomes ``low`` and 1 becomes ``high``."""
-        return Interval(
-            low=low + (high - low) * self.low,
-            high=low + (high - low) * self.high,
-            level=self.level,
-            kind=self.kind,
-            says_nothing=self.says_nothing,
-            enters_at=self.enters_at,
-        )
+        return replace(self, low=low + (high - low) * self.low, high=low + (high - low) * self.high)
 
 
 def around(

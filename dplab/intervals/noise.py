@@ -7,10 +7,11 @@ as b grows). A combination sum of w_i Z_i is therefore within d sum |w_i| of the
 by partial fractions of its characteristic function. A larger |w_i| makes that tail larger (the laws are symmetric and
 unimodal), so that weights of nearly equal size may be moved apart, upwards, before the formula is used.
 
-Discrete Gaussian: Z plus an independent N(0, r^2) has the density of N(0, sigma^2 + r^2) but for a factor within
-(1 + eta)/(1 - eta), eta = 2 e^(-2 pi^2 s^2) (1 + tiny), s^2 = sigma^2 r^2/(sigma^2 + r^2), by Poisson summation
-(Peikert 2010). The added part is above -3.5 of its deviations except with chance 2.4e-4, so
-    Pr[S >= x] <= (1 + eta)^m/(1 - eta)^m Pr[N(0, (sigma^2 + r^2) |w|^2) >= x - 3.5 r |w|]/(1 - 2.4e-4).
+Discrete Gaussian: by Poisson summation (Peikert 2010), Z plus an independent N(0, r^2) has at most 1 + eta times the
+density of N(0, sigma^2 + r^2), where with s^2 = sigma^2 r^2/(sigma^2 + r^2) and y = e^(-2 pi^2 s^2)
+    eta = 2 (y + y^4 + y^9 + ...) <= 2 y/(1 - y^3).
+The added part of a combination is above -3.5 of its deviations except with chance 2.4e-4, so
+    Pr[S >= x] <= (1 + eta)^m Pr[N(0, (sigma^2 + r^2) |w|^2) >= x - 3.5 r |w|]/(1 - 2.4e-4).
 """
 
 from __future__ import annotations
@@ -113,7 +114,8 @@ class LaplaceNoise(CounterNoise):
         size = np.abs(t)
         near = np.minimum(size, (1 - 1e-9) / self.scale)
         factors = np.log(-np.expm1(near - 1 / self.scale)) + np.log(-np.expm1(-near - 1 / self.scale))
-        return np.where(size * self.scale < 1 - 1e-9, 2 * np.log(-np.expm1(-1 / self.scale)) - factors, np.inf)
+        finite = size * self.scale < 1 - 1e-9
+        return np.where(finite, 2 * np.log(-np.expm1(-1 / self.scale)) - factors, np.inf)
 
     def mixture(self, weights: Floats) -> tuple[Floats, Floats]:
         """Return scales (..., m) and factors A (..., m) of a continuous combination, weights (..., m): see above.
@@ -177,16 +179,24 @@ class GaussianNoise(CounterNoise):
         # Canonne, Kamath and Steinke (2020): it is subgaussian with its parameter.
         return np.asarray((t * self.scale) ** 2 / 2)
 
+    def _smoothed(self, weights: Floats) -> tuple[Floats, Floats, float]:
+        """Return how far smoothing moves a sum at most, its deviation then, and the factor of its tail; see above."""
+        length = np.sqrt((weights**2).sum(axis=-1))
+        square = (self.scale * RADIUS) ** 2 / (self.scale**2 + RADIUS**2)
+        first = math.exp(-2 * math.pi**2 * square)
+        factor = 2 * (1 + 2 * first / (1 - first**3)) ** weights.shape[-1] / (1 - UNLIKELY)
+        return LIKELY * RADIUS * length, math.hypot(self.scale, RADIUS) * length, factor
+
     @override
     def tail(self, x: Floats, weights: Floats) -> Floats:
         from scipy.special import ndtr
 
-        length = np.sqrt((weights**2).sum(axis=-1))
-        square = (self.scale * RADIUS) ** 2 / (self.scale**2 + RADIUS**2)
-        eta = 2.1 * math.exp(-2 * math.pi**2 * square)
-        if eta > 0.5:  # sigma below 0.3: the bound says nothing
-            return np.ones(np.broadcast_shapes(x.shape, length.shape))
-        factor = ((1 + eta) / (1 - eta)) ** weights.shape[-1] / (1 - UNLIKELY)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            along = (x - LIKELY * RADIUS * length) / (math.hypot(self.scale, RADIUS) * length)
-        return np.where(along > 0, np.minimum(1.0, 2 * factor * ndtr(-along)), 1.0)
+        moved, deviation, factor = self._smoothed(weights)
+        return np.where(x > moved, np.minimum(1.0, factor * ndtr(-np.maximum(0.0, x - moved) / deviation)), 1.0)
+
+    def bound_of(self, weights: Floats, alpha: float) -> float:
+        """Return x with ``tail`` of at most alpha, for weights (m,) of any number."""
+        from scipy.special import ndtri
+
+        moved, deviation, factor = self._smoothed(weights)
+        return float(moved - deviation * ndtri(alpha / factor) * (1 + 1e-9))

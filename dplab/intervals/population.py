@@ -8,6 +8,7 @@ scale s is known, and the noise is a mixture of such.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -56,15 +57,10 @@ def population_mean(
         return _tail(np.abs(above - means * total), np.stack([1 - means, means], axis=1), deviation, noise)
 
     first, last, chance = inverted(tail, start, low=0.0, high=1.0, alpha=alpha)
-    found = Interval(
-        low=np.where(silent, 0.0, first).reshape(shape),
-        high=np.where(silent, 1.0, last).reshape(shape),
-        level=level,
-        kind=Kind.ASYMPTOTIC,
-        says_nothing=silent.reshape(shape),
-        enters_at=np.where((chance < alpha) & ~silent, 1 - chance, np.nan).reshape(shape),
-    )
-    return found.rescaled(low, high)
+    enters = np.where((chance < alpha) & ~silent, 1 - chance, np.nan).reshape(shape)
+    first, last = np.where(silent, 0.0, first).reshape(shape), np.where(silent, 1.0, last).reshape(shape)
+    ends = Interval(low=first, high=last, level=level, kind=Kind.ASYMPTOTIC, says_nothing=silent.reshape(shape))
+    return replace(ends, enters_at=enters).rescaled(low, high)
 
 
 def _tail(x: Floats, weights: Floats, deviation: Floats, noise: CounterNoise) -> Floats:

@@ -8,6 +8,7 @@ of all nodes near the mean interval, and no variance on [0, 1] is above mean (1 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,14 +59,8 @@ def variance(
     last = np.minimum(last, middle * (1 - middle))
     silent = of_mean.says_nothing
     first, last = np.where(silent, 0.0, np.minimum(first, last)), np.where(silent, 0.25, last)
-    shape = numbers.shape[:-1]
-    found = Interval(
-        low=first.reshape(shape),
-        high=last.reshape(shape),
-        level=level,
-        kind=Kind.PROVED,
-        says_nothing=silent.reshape(shape),
-    )
+    first, last, silent = (each.reshape(numbers.shape[:-1]) for each in (first, last, silent))
+    found = Interval(low=first, high=last, level=level, kind=Kind.PROVED, says_nothing=silent)
     return found.rescaled(0.0, (high - low) ** 2)
 
 
@@ -74,10 +69,4 @@ def standard_deviation(
 ) -> Interval:
     """Return intervals for standard deviations (divisor n): roots of the variance's; proved."""
     squares = variance(counters, noise, level=level, low=low, high=high)
-    return Interval(
-        low=np.sqrt(squares.low),
-        high=np.sqrt(squares.high),
-        level=level,
-        kind=squares.kind,
-        says_nothing=squares.says_nothing,
-    )
+    return replace(squares, low=np.sqrt(squares.low), high=np.sqrt(squares.high))
