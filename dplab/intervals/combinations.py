@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -23,10 +22,11 @@ from dplab.intervals.interval import Interval, around, check_level
 from dplab.intervals.noise import WIDE, CounterNoise, GaussianNoise
 
 POINTS = 1 << 16
-"""Points of the grid."""
+"""Points of the grid for few noises; more noises take a finer one, as rounding adds up."""
+FEW = 64
 WINDOW_CHANCE = 1e-10
 """Chance that the sum lies beyond the window."""
-MAX_NOISES = 1 << 20
+MAX_NOISES = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class CombinationLaw:
 
     Attributes:
         step: distance of the grid's points.
-        beyond: upper bounds of Pr[|S| > k steps] for k = 0..POINTS/2 - 1, before rounding to the grid.
+        beyond: upper bounds of Pr[|S| > k steps] for k = 0, 1, …, before rounding to the grid.
         rounding: how far rounding to the grid moves the sum at most.
     """
 
@@ -71,36 +71,28 @@ def combination_law(weights: ArrayLike, noise: CounterNoise) -> CombinationLaw:
     """
     sizes, times = np.unique(np.abs(np.asarray(weights, dtype=np.float64)), return_counts=True)
     sizes, counts = sizes[sizes > 0], times[sizes > 0].astype(np.float64)
-    if not len(sizes) or not np.isfinite(sizes).all() or counts.sum() > MAX_NOISES:
-        raise ParameterError("A combination needs finite weights, at least one other than 0, of at most a million.")
-    window, half = _window(sizes, counts, noise), POINTS // 2
-    step = _common_step(sizes)
-    on_grid = step > 0 and window < half * step
+    total = float(counts.sum())
+    if not len(sizes) or not np.isfinite(sizes).all() or total > MAX_NOISES:
+        raise ParameterError(f"A combination needs finite weights, not all of them 0, at most {MAX_NOISES}.")
+    points = POINTS if total <= FEW else 16 * POINTS
+    window, half = _window(sizes, counts, noise), points // 2
+    whole = (sizes == np.rint(sizes)).all() and sizes.max() < 2.0**53
+    step = float(math.gcd(*(int(size) for size in sizes))) if whole else 0.0
+    on_grid = window < half * step
     if not on_grid:
-        step = window / (half - 1)
-    spectrum = np.ones(half + 1, dtype=np.complex128)
-    lost = 0.0
+        step = window / (half - 1 - total / 2)  # rounding moves no sum out of the grid
+    spectrum, lost = np.ones(half + 1, dtype=np.complex128), 0.0
     for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
         # Cell i holds the whole numbers z whose size * z is nearest to i steps.
-        edges = np.ceil((np.arange(1, half + 1) - 0.5) * (step / size))
-        upper = noise.upper(edges)
+        upper = noise.upper(np.ceil((np.arange(1, half + 1) - 0.5) * (step / size)))
         positive = upper[:-1] - upper[1:]
         masses = np.concatenate([[1 - 2 * upper[0]], positive, [0.0], positive[::-1]])
         spectrum *= np.fft.rfft(masses) ** int(count)
         lost += 2 * float(upper[-1]) * count
-    law = np.fft.irfft(spectrum, POINTS)
-    total = counts.sum()
-    error = 8 * np.finfo(np.float64).eps * (total + 1) * POINTS * math.log2(POINTS) + WINDOW_CHANCE + lost
-    beyond = 2 * np.cumsum(law[half - 1 : 0 : -1])[::-1] + error  # of k = 0..half - 2: all above k
-    beyond = np.minimum.accumulate(np.append(beyond, error))
-    return CombinationLaw(step=step, beyond=beyond, rounding=0.0 if on_grid else float(total) * step / 2)
-
-
-def _common_step(sizes: Floats) -> float:
-    """Return the largest step of which all sizes are whole multiples; 0 where they are not whole numbers."""
-    if (sizes != np.rint(sizes)).any() or sizes.max() > 2.0**53:
-        return 0.0
-    return float(reduce(math.gcd, (int(size) for size in sizes)))
+    law = np.fft.irfft(spectrum, points)
+    error = 8 * np.finfo(np.float64).eps * (total + 1) * points * math.log2(points) + WINDOW_CHANCE + lost
+    beyond = np.minimum.accumulate(2 * np.cumsum(law[half - 1 : 0 : -1])[::-1] + error)  # all above k = 0..half - 2
+    return CombinationLaw(step=step, beyond=beyond, rounding=0.0 if on_grid else total * step / 2)
 
 
 def half_width(weights: ArrayLike, noise: CounterNoise, level: float) -> float:

@@ -23,28 +23,36 @@ ROUNDING = 1e-9
 
 def narrowed(
     counters: Floats, low: Floats, high: Floats, noise: CounterNoise, *, alpha: float
-) -> tuple[Floats, Floats, Booleans]:
-    """Return lower and upper ends within those given (n,), and where nothing is left; counters (n, 2), A + B above 0.
+) -> tuple[Floats, Floats, Floats]:
+    """Return lower and upper ends within those given (n,), from counters (n, 2), A + B above 0.
 
-    Where nothing is left, both ends are the released share, within the ends given.
+    Where nothing is left, both ends are the released share, within the ends given; the third array is the level at
+    which it enters, and NaN elsewhere.
     """
     distinct, at, place = np.unique(counters, axis=0, return_index=True, return_inverse=True)
     left, empty = _first_kept(distinct, low[at], high[at], noise, alpha=alpha)
     mirrored, _ = _first_kept(distinct[:, ::-1], 1 - high[at], 1 - low[at], noise, alpha=alpha)
     right = np.maximum(1 - mirrored, left)
     point = np.clip(distinct[:, 1] / distinct.sum(axis=1), low[at], high[at])
-    return np.where(empty, point, left)[place], np.where(empty, point, right)[place], empty[place]
+    enters = np.full(len(distinct), np.nan)
+    enters[empty] = 1 - _tail(distinct[empty], point[empty], np.zeros(int(empty.sum())), _law(noise), noise)
+    return np.where(empty, point, left)[place], np.where(empty, point, right)[place], enters[place]
+
+
+def _law(noise: CounterNoise) -> tuple[Floats, Floats]:
+    """Return whole numbers and the chances of a noise to be each."""
+    reach = noise.half_width(NEGLIGIBLE)
+    a = np.arange(-reach, reach + 1, dtype=np.float64)
+    return a, noise.upper(a) - noise.upper(a + 1)
 
 
 def _first_kept(
     counters: Floats, low: Floats, high: Floats, noise: CounterNoise, *, alpha: float
 ) -> tuple[Floats, Booleans]:
     """Return the left end of the first cell between the ends that is not refuted, and where all are."""
-    reach = noise.half_width(NEGLIGIBLE)
-    a = np.arange(-reach, reach + 1, dtype=np.float64)
-    law, step = (a, noise.upper(a) - noise.upper(a + 1)), noise.scale / FINENESS / counters.sum(axis=1)
+    law, step = _law(noise), noise.scale / FINENESS / counters.sum(axis=1)
     left, empty = low.copy(), np.zeros(len(low), dtype=np.bool_)
-    rows = max(1, BLOCK // len(a))
+    rows = max(1, BLOCK // len(law[0]))
     for start in range(0, len(low), rows):
         todo = np.arange(start, min(start + rows, len(low)))
         while todo.size:

@@ -11,28 +11,18 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
+from string import hexdigits
 
 import numpy as np
 
-from dpcore.core import (
-    DataRelease,
-    Dataset,
-    Floats,
-    Mechanism,
-    ParameterError,
-    Problem,
-    Provenance,
-    ProvenanceKind,
-    check_memory,
-    checkpoint,
-)
+from dpcore.core import DataRelease, Dataset, Floats, Mechanism, ParameterError, Problem, check_memory, checkpoint
 from dpcore.randomness import Preview
 from dplab.intervals.interval import check_level
+from dplab.limits.data_independent_summary import ONE_ROW
 
 DRAWS = 4000
 BLOCK = 1 << 22
 """Cells that are drawn at once."""
-ONE_ROW = Provenance(kind=ProvenanceKind.GENERATED, title="one public row")
 
 Statistic = Callable[[Floats], Floats]
 """Maps released rows per cell (T, size) linearly to statistics (T, S)."""
@@ -44,10 +34,9 @@ def seed_of(digest: str) -> int:
     Raises:
         ParameterError: it has fewer than fifteen such digits.
     """
-    try:
-        return int(digest[:15].rjust(15, "?"), 16)
-    except ValueError:
-        raise ParameterError("A digest has fifteen hexadecimal digits or more.") from None
+    if len(digest) < 15 or not set(digest) <= set(hexdigits):
+        raise ParameterError("A digest has fifteen hexadecimal digits or more.")
+    return int(digest[:15], 16)
 
 
 def noise_draws(

@@ -11,7 +11,6 @@ import math
 
 from dpcore.core import ParameterError
 from dplab.intervals.combinations import half_width
-from dplab.intervals.interval import check_level
 from dplab.intervals.noise import CounterNoise, LaplaceNoise
 
 MAX_EPSILON = 100.0
@@ -37,7 +36,8 @@ def predicted_half_width(
 
 def people_needed(margin: float, noise: CounterNoise, *, weight: int, level: float, width: float = 1.0) -> int:
     """Return the least number of rows whose predicted half-width is within the margin, whatever the data."""
-    _check_margin(margin)
+    if not 0 < margin < math.inf:
+        raise ParameterError(f"A margin is a finite number above 0, got {margin!r}.")
     return max(1, math.ceil(width * half_width([1.0], noise, level) / (weight * margin) * (1 - 1e-12)))
 
 
@@ -57,12 +57,10 @@ def smallest_epsilon(
     Raises:
         ParameterError: even ε = 100 is not enough, as the margin is below one unit of the counters.
     """
-    _check_margin(margin)
-    alpha = check_level(level)
-    allowed = math.floor(margin * people * weight / width * (1 + 1e-12))
 
     def enough(epsilon: float) -> bool:
-        return LaplaceNoise.of(epsilon=epsilon, sensitivity=sensitivity).half_width(alpha) <= allowed
+        noise = LaplaceNoise.of(epsilon=epsilon, sensitivity=sensitivity)
+        return people_needed(margin, noise, weight=weight, level=level, width=width) <= people
 
     low, high = 1e-9, MAX_EPSILON
     if not enough(high):
@@ -71,8 +69,3 @@ def smallest_epsilon(
         middle = math.sqrt(low * high)
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
-
-
-def _check_margin(margin: float) -> None:
-    if not 0 < margin < math.inf:
-        raise ParameterError(f"A margin is a finite number above 0, got {margin!r}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ class Interval:
     level: float
     kind: Kind
     says_nothing: Booleans
-    enters_at: Floats | None = None
+    enters_at: Floats = field(default_factory=lambda: np.array(np.nan))
 
     @property
     def half_width(self) -> Floats:
@@ -53,6 +53,12 @@ class Interval:
         room = 1e-12 * np.maximum(1.0, np.abs(true))
         inside: Booleans = (self.low - room <= true) & (true <= self.high + room)
         return inside
+
+    def reshaped(self, shape: tuple[int, ...]) -> Interval:
+        """Return the same intervals in another shape."""
+        silent, enters = self.says_nothing.reshape(shape), np.broadcast_to(self.enters_at, self.low.shape)
+        low, high = self.low.reshape(shape), self.high.reshape(shape)
+        return replace(self, low=low, high=high, says_nothing=silent, enters_at=enters.reshape(shape))
 
     def rescaled(self, low: float, high: float) -> Interval:
         """Return the same intervals on another range: 0 becomes ``low`` and 1 becomes ``high``."""

@@ -8,7 +8,6 @@ scale s is known, and the noise is a mixture of such.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -56,11 +55,8 @@ def population_mean(
         deviation = weight * np.sqrt(rows * of_row)
         return _tail(np.abs(above - means * total), np.stack([1 - means, means], axis=1), deviation, noise)
 
-    first, last, chance = inverted(tail, start, low=0.0, high=1.0, alpha=alpha)
-    enters = np.where((chance < alpha) & ~silent, 1 - chance, np.nan).reshape(shape)
-    first, last = np.where(silent, 0.0, first).reshape(shape), np.where(silent, 1.0, last).reshape(shape)
-    ends = Interval(low=first, high=last, level=level, kind=Kind.ASYMPTOTIC, says_nothing=silent.reshape(shape))
-    return replace(ends, enters_at=enters).rescaled(low, high)
+    found = inverted(tail, start, silent, low=0.0, high=1.0, level=level, kind=Kind.ASYMPTOTIC)
+    return found.reshaped(shape).rescaled(low, high)
 
 
 def _tail(x: Floats, weights: Floats, deviation: Floats, noise: CounterNoise) -> Floats:

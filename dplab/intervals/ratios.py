@@ -18,35 +18,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpcore.core import Booleans, Floats, ParameterError
+from dpcore.core import Booleans, Floats, ParameterError, check_memory
 from dplab.intervals.enumerated import narrowed
 from dplab.intervals.interval import Interval, Kind, check_level
 from dplab.intervals.noise import CounterNoise
 
 HALVINGS = 50
-BLOCK = 1 << 16
-"""Intervals that are inverted at once."""
 
 Tail = Callable[[Floats], Floats]
 """An upper bound of the chance of a release at least as far from each value as this one, elementwise."""
 
 
-def inverted(tail: Tail, start: Floats, *, low: float, high: float, alpha: float) -> tuple[Floats, Floats, Floats]:
-    """Return the ends of the values around ``start`` (n,) whose tail is at least alpha, and the tail at the start.
+def inverted(
+    tail: Tail, start: Floats, silent: Booleans, *, low: float, high: float, level: float, kind: Kind
+) -> Interval:
+    """Return the values around ``start`` (n,) that are not refuted, between limits; the whole range where ``silent``.
 
     Where the start itself is refuted, both ends are the start.
     """
-    chance = tail(start)
-    ends = []
+    alpha, chance = check_level(level), tail(start)
+    empty, ends = (chance < alpha) & ~silent, []
     for limit in (low, high):
         inside, outside = start.copy(), np.full(start.shape, limit)
-        reached = (tail(outside) >= alpha) | (chance < alpha)
+        reached = silent | (tail(outside) >= alpha)
         for _ in range(HALVINGS):
             middle = (inside + outside) / 2
             kept = tail(middle) >= alpha
             inside, outside = np.where(kept, middle, inside), np.where(kept, outside, middle)
-        ends.append(np.where(chance < alpha, start, np.where(reached, limit, outside)))
-    return ends[0], ends[1], chance
+        ends.append(np.where(empty, start, np.where(reached, limit, outside)))
+    enters = np.where(empty, 1 - chance, np.nan)
+    return Interval(low=ends[0], high=ends[1], level=level, kind=kind, says_nothing=silent, enters_at=enters)
 
 
 def ratio(
@@ -70,43 +71,27 @@ def ratio(
         low: a limit of the ratio that is known without data.
         high: the other one.
     """
-    alpha, above, below = check_level(level), np.asarray(top, np.float64), np.asarray(bottom, np.float64)
-    numbers = np.asarray(counters, dtype=np.float64)
-    if numbers.shape[-1:] != above.shape[-1:] or above.shape[-1:] != below.shape or not low < high:
+    alpha, numbers, down = check_level(level), np.asarray(counters, np.float64), np.asarray(bottom, np.float64)
+    up = np.asarray(top, np.float64)
+    if not numbers.shape[-1:] == up.shape[-1:] == down.shape or not low < high:
         raise ParameterError("A ratio needs a weight above and below for each counter, and a limit below the other.")
+    check_memory(numbers.size, what="Intervals of these ratios", smaller="take fewer groups", each=150)
     flat = numbers.reshape(-1, numbers.shape[-1])
-    above = np.broadcast_to(above, numbers.shape).reshape(flat.shape)
-    parts = [
-        _block(flat[start : start + BLOCK], above[start : start + BLOCK], below, noise, alpha=alpha, low=low, high=high)
-        for start in range(0, max(1, len(flat)), BLOCK)
-    ]
-    ends = [np.concatenate(each).reshape(numbers.shape[:-1]) for each in zip(*parts, strict=True)]
-    silent = ends[3] > 0
-    return Interval(low=ends[0], high=ends[1], level=level, kind=Kind.PROVED, says_nothing=silent, enters_at=ends[2])
-
-
-def _block(
-    counters: Floats, top: Floats, bottom: Floats, noise: CounterNoise, *, alpha: float, low: float, high: float
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return lower ends, upper ends, the level at which an empty interval's point enters, and where nothing is said."""
-    above, below = (counters * top).sum(axis=-1), counters @ bottom
-    silent = (below <= 0) | (noise.tail(np.maximum(below, 0.0), bottom) >= alpha)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        start = np.clip(np.where(silent, low, above / below), low, high)
+    up = np.broadcast_to(up, numbers.shape).reshape(flat.shape)
+    above, below = (flat * up).sum(axis=-1), flat @ down
+    silent = (below <= 0) | (noise.tail(np.maximum(below, 0.0), down) >= alpha)
+    start = np.clip(above / np.where(silent, np.inf, below), low, high)
 
     def tail(ratios: Floats) -> Floats:
-        return noise.tail(np.abs(above - ratios * below), top - ratios[:, None] * bottom)
+        return noise.tail(np.abs(above - ratios * below), up - ratios[:, None] * down)
 
-    first, last, chance = inverted(tail, start, low=low, high=high, alpha=alpha)
-    empty = chance < alpha
-    is_mean = np.array_equal(bottom, [1, 1]) and (top == [0, 1]).all()
+    found = inverted(tail, start, silent, low=low, high=high, level=level, kind=Kind.PROVED)
+    is_mean = np.array_equal(down, [1, 1]) and (up == [0, 1]).all()
     if is_mean and noise.scale <= noise.enumerated_up_to:
-        sought = ~silent & ~empty
-        first[sought], last[sought], empty[sought] = narrowed(
-            counters[sought], first[sought], last[sought], noise, alpha=alpha
-        )
-    enters = np.where(empty & ~silent, 1 - chance, np.nan)
-    return np.where(silent, low, first), np.where(silent, high, last), enters, silent.astype(np.float64)
+        some = ~silent & np.isnan(found.enters_at)
+        ends = narrowed(flat[some], found.low[some], found.high[some], noise, alpha=alpha)
+        found.low[some], found.high[some], found.enters_at[some] = ends
+    return found.reshaped(numbers.shape[:-1])
 
 
 def mean(counters: NDArray[Any], noise: CounterNoise, *, level: float, low: float = 0.0, high: float = 1.0) -> Interval:
@@ -135,10 +120,7 @@ def difference(first: Interval, second: Interval, points: tuple[Floats, Floats])
     one, other = (np.clip(point, each.low, each.high) for point, each in zip(points, (first, second), strict=True))
     down, up = np.hypot(one - first.low, second.high - other), np.hypot(first.high - one, other - second.low)
     silent: Booleans = first.says_nothing | second.says_nothing
-    return Interval(
-        low=np.where(silent, first.low - second.high, one - other - down),
-        high=np.where(silent, first.high - second.low, one - other + up),
-        level=min(first.level, second.level),
-        kind=Kind.APPROXIMATE,
-        says_nothing=silent,
-    )
+    low = np.where(silent, first.low - second.high, one - other - down)
+    high = np.where(silent, first.high - second.low, one - other + up)
+    level = min(first.level, second.level)
+    return Interval(low=low, high=high, level=level, kind=Kind.APPROXIMATE, says_nothing=silent)

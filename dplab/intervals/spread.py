@@ -59,9 +59,8 @@ def variance(
     last = np.minimum(last, middle * (1 - middle))
     silent = of_mean.says_nothing
     first, last = np.where(silent, 0.0, np.minimum(first, last)), np.where(silent, 0.25, last)
-    first, last, silent = (each.reshape(numbers.shape[:-1]) for each in (first, last, silent))
     found = Interval(low=first, high=last, level=level, kind=Kind.PROVED, says_nothing=silent)
-    return found.rescaled(0.0, (high - low) ** 2)
+    return found.reshaped(numbers.shape[:-1]).rescaled(0.0, (high - low) ** 2)
 
 
 def standard_deviation(
