@@ -1,0 +1,202 @@
+"""Noise of one counter, and bounds of the tail of a combination of few counters' noises.
+
+Discrete Laplace: with q = e^(-1/b) and E exponential of mean 1, |Z| is the whole part of b E + c, c = b ln(2/(1 + q)).
+So the same E and sign give a continuous Laplace variable within d = 1 - c of Z (c is at most 1/2, and d tends to it
+as b grows). A combination sum of w_i Z_i is therefore within d sum |w_i| of the continuous one, whose tail is
+    Pr[|S| >= x] = sum over j of A_j e^(-x/(b |w_j|)),  A_j = product over i != j of w_j^2/(w_j^2 - w_i^2),
+by partial fractions of its characteristic function. A larger |w_i| makes that tail larger (the laws are symmetric and
+unimodal), so that weights of nearly equal size may be moved apart, upwards, before the formula is used.
+
+Discrete Gaussian: by Poisson summation (Peikert 2010), Z plus an independent N(0, r^2) has at most 1 + eta times the
+density of N(0, sigma^2 + r^2), where with s^2 = sigma^2 r^2/(sigma^2 + r^2) and y = e^(-2 pi^2 s^2)
+    eta = 2 (y + y^4 + y^9 + ...) <= 2 y/(1 - y^3).
+The added part of a combination is above -3.5 of its deviations except with chance 2.4e-4, so
+    Pr[S >= x] <= (1 + eta)^m Pr[N(0, (sigma^2 + r^2) |w|^2) >= x - 3.5 r |w|]/(1 - 2.4e-4).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from typing_extensions import override
+
+from dpcore.core import Floats, ParameterError
+from dpcore.randomness.laws import gaussian_masses, laplace_quantile, laplace_tail, laplace_variance
+
+APART = 1e-3
+"""Relative distance to which weights of nearly equal size are moved apart."""
+MAX_WEIGHTS = 4
+"""Weights of the closed formula: with more, its alternating sum loses too many digits."""
+RADIUS = 0.8
+"""r: deviation of the normal part that smooths discrete Gaussian noise."""
+LIKELY, UNLIKELY = 3.5, 2.4e-4
+"""Deviations that the normal part exceeds downwards with at most this chance."""
+WIDE = 4096.0
+"""Sigma up to which the exact law of Gaussian noise is tabulated."""
+
+
+@dataclass(frozen=True)
+class CounterNoise(ABC):
+    """Independent noise of whole-number counters; ``scale`` is in the counters' own units."""
+
+    scale: float
+
+    def __post_init__(self) -> None:
+        if not (0 < self.scale < math.inf):
+            raise ParameterError(f"Noise needs a finite scale above 0, got {self.scale!r}.")
+
+    enumerated_up_to: ClassVar[float]
+    """Largest scale at which the bound of ``tail`` widens intervals by over 1%, so that both noises are enumerated."""
+
+    @property
+    @abstractmethod
+    def deviation(self) -> float:
+        """Standard deviation of one counter's noise."""
+
+    @abstractmethod
+    def half_width(self, alpha: float) -> int:
+        """Return the least whole k with Pr[|Z| > k] at most alpha, by the exact law."""
+
+    @abstractmethod
+    def upper(self, j: Floats) -> Floats:
+        """Return Pr[Z >= j] for whole numbers j, elementwise, exactly."""
+
+    @abstractmethod
+    def log_mgf(self, t: Floats) -> Floats:
+        """Return an upper bound of ln E e^(t Z), elementwise; infinity where there is none."""
+
+    @abstractmethod
+    def tail(self, x: Floats, weights: Floats) -> Floats:
+        """Return a proved upper bound of Pr[|sum of w_i Z_i| >= x]: x (...), weights (..., m) with m at most 4."""
+
+
+@dataclass(frozen=True)
+class LaplaceNoise(CounterNoise):
+    """Discrete Laplace noise of scale b = sensitivity/epsilon."""
+
+    enumerated_up_to: ClassVar[float] = 24.0
+
+    @classmethod
+    def of(cls, *, epsilon: float, sensitivity: int) -> LaplaceNoise:
+        """Return the noise of ``NoisyCounts`` at this epsilon and L1 sensitivity."""
+        if not (epsilon > 0 and sensitivity > 0):
+            raise ParameterError(f"Epsilon and the sensitivity must be above 0, got {epsilon!r} and {sensitivity!r}.")
+        return cls(sensitivity / epsilon)
+
+    @override
+    @property
+    def deviation(self) -> float:
+        return math.sqrt(laplace_variance(self.scale))
+
+    @property
+    def shift(self) -> float:
+        """d: largest distance of the noise from a continuous Laplace variable drawn with it."""
+        return 1 - self.scale * (math.log(2) - math.log1p(math.exp(-1 / self.scale)))
+
+    @override
+    def half_width(self, alpha: float) -> int:
+        k = max(0, laplace_quantile(alpha, scale=self.scale) - 2)  # one less than the last, which rounding may raise
+        while 2 * float(laplace_tail(k + 1, scale=self.scale)) > alpha:
+            k += 1
+        return k
+
+    @override
+    def upper(self, j: Floats) -> Floats:
+        return laplace_tail(j, scale=self.scale)
+
+    @override
+    def log_mgf(self, t: Floats) -> Floats:
+        # (1 - q)^2/((1 - q e^t)(1 - q e^-t)), finite for |t| < 1/b.
+        size = np.abs(t)
+        near = np.minimum(size, (1 - 1e-9) / self.scale)
+        factors = np.log(-np.expm1(near - 1 / self.scale)) + np.log(-np.expm1(-near - 1 / self.scale))
+        finite = size * self.scale < 1 - 1e-9
+        return np.where(finite, 2 * np.log(-np.expm1(-1 / self.scale)) - factors, np.inf)
+
+    def mixture(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Return scales (..., m) and factors A (..., m) of a continuous combination, weights (..., m): see above.
+
+        Raises:
+            ParameterError: there are more weights than the formula takes.
+        """
+        size = np.sort(np.abs(weights), axis=-1)
+        count = size.shape[-1]
+        if count > MAX_WEIGHTS:
+            raise ParameterError(f"The formula of a tail takes at most {MAX_WEIGHTS} weights, got {count}.")
+        size[..., 0] = np.maximum(size[..., 0], np.maximum(1e-9 * size[..., -1], 1e-300))
+        for j in range(1, count):
+            size[..., j] = np.maximum(size[..., j], size[..., j - 1] * (1 + APART))
+        square = size**2
+        others = square[..., :, None] - square[..., None, :] + np.eye(count) * square[..., None]
+        return self.scale * size, np.prod(square[..., None] / others, axis=-1)
+
+    @override
+    def tail(self, x: Floats, weights: Floats) -> Floats:
+        scales, factors = self.mixture(weights)
+        left = np.maximum(0.0, x - self.shift * np.abs(weights).sum(axis=-1))
+        total = (factors * np.exp(-left[..., None] / scales)).sum(axis=-1)
+        rounding = 1e-15 * (1 / APART) ** (weights.shape[-1] - 1)
+        return np.where(left > 0, np.clip(total + rounding, 0.0, 1.0), 1.0)
+
+
+@dataclass(frozen=True)
+class GaussianNoise(CounterNoise):
+    """Discrete Gaussian noise of parameter sigma."""
+
+    enumerated_up_to: ClassVar[float] = 128.0
+
+    @override
+    @property
+    def deviation(self) -> float:
+        return self.scale
+
+    @override
+    def half_width(self, alpha: float) -> int:
+        if (
+            self.scale > WIDE
+        ):  # Pr[Z >= k + 1] is at most that of a normal to exceed k (Canonne, Kamath and Steinke 2020)
+            from scipy.special import ndtri
+
+            return math.ceil(-self.scale * float(ndtri(alpha / 2)) * (1 + 1e-9))
+        reach, masses = gaussian_masses(self.scale)
+        beyond = 2 * np.cumsum(masses[::-1])[:reach]  # Pr[|Z| >= j] for j = reach..1
+        return int(reach - np.searchsorted(beyond, alpha, side="right"))
+
+    @override
+    def upper(self, j: Floats) -> Floats:
+        if self.scale > WIDE:
+            raise ParameterError(f"The exact law of Gaussian noise is tabulated up to sigma {WIDE:g}.")
+        reach, masses = gaussian_masses(self.scale)
+        tails = np.concatenate([np.cumsum(masses[::-1])[::-1], [0.0]])
+        return tails[np.clip(np.asarray(j).astype(np.int64) + reach, 0, 2 * reach + 1)]
+
+    @override
+    def log_mgf(self, t: Floats) -> Floats:
+        # Canonne, Kamath and Steinke (2020): it is subgaussian with its parameter.
+        return np.asarray((t * self.scale) ** 2 / 2)
+
+    def _smoothed(self, weights: Floats) -> tuple[Floats, Floats, float]:
+        """Return how far smoothing moves a sum at most, its deviation then, and the factor of its tail; see above."""
+        length = np.sqrt((weights**2).sum(axis=-1))
+        square = (self.scale * RADIUS) ** 2 / (self.scale**2 + RADIUS**2)
+        first = math.exp(-2 * math.pi**2 * square)
+        factor = 2 * (1 + 2 * first / (1 - first**3)) ** weights.shape[-1] / (1 - UNLIKELY)
+        return LIKELY * RADIUS * length, math.hypot(self.scale, RADIUS) * length, factor
+
+    @override
+    def tail(self, x: Floats, weights: Floats) -> Floats:
+        from scipy.special import ndtr
+
+        moved, deviation, factor = self._smoothed(weights)
+        return np.where(x > moved, np.minimum(1.0, factor * ndtr(-np.maximum(0.0, x - moved) / deviation)), 1.0)
+
+    def bound_of(self, weights: Floats, alpha: float) -> float:
+        """Return x with ``tail`` of at most alpha, for weights (m,) of any number."""
+        from scipy.special import ndtri
+
+        moved, deviation, factor = self._smoothed(weights)
+        return float(moved - deviation * ndtri(alpha / factor) * (1 + 1e-9))

@@ -1,0 +1,91 @@
+"""Intervals for what existing mechanisms release: counts per cell, a mean with its rows, quantiles of counts."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from dpcore.core import DataRelease, Floats, HistogramRelease, Mechanism, ParameterError, Release
+from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
+from dpcore.mechanisms.histograms.identity import IdentityHistogram
+from dpcore.mechanisms.robust.counted_mean import CountedMean, MeanRelease, weight
+from dplab.intervals.combinations import people, single
+from dplab.intervals.exchangeable import half_widths, noise_draws
+from dplab.intervals.interval import Interval, around
+from dplab.intervals.noise import CounterNoise, GaussianNoise, LaplaceNoise
+from dplab.intervals.quantiles import centred_counts, quantile_cells
+from dplab.intervals.ratios import mean
+
+CELLS, MEAN, ROWS = "cells", "mean", "rows"
+
+
+def noise_of(mechanism: Mechanism, release: Release) -> CounterNoise:
+    """Return the noise of each number that a mechanism releases.
+
+    Raises:
+        ParameterError: its numbers do not have independent noise of one law.
+    """
+    if isinstance(mechanism, CountedMean):
+        return LaplaceNoise.of(epsilon=mechanism.epsilon, sensitivity=mechanism.sensitivity(release.problem))
+    if isinstance(mechanism, IdentityHistogram):
+        return LaplaceNoise.of(epsilon=mechanism.epsilon, sensitivity=sum(release.problem.neighbours.histogram_shift))
+    if isinstance(mechanism, GaussianHistogram):
+        return GaussianNoise(mechanism.sigma(release.problem))
+    raise ParameterError("The numbers of this mechanism do not have independent noise of one law.")
+
+
+def interval(mechanism: Mechanism, release: Release, statistic: str, *, level: float = 0.95) -> Interval:
+    """Return intervals for a statistic of a release; proved.
+
+    Args:
+        mechanism: the one that made the release.
+        release: T releases.
+        statistic: "cells" of a histogram, (T, size); "mean" or "rows" of a counted mean, (T,).
+        level: of each interval; see ``level_each`` for several together.
+
+    Raises:
+        ParameterError: there is no such statistic of this mechanism.
+    """
+    noise = noise_of(mechanism, release)
+    if isinstance(release, HistogramRelease) and statistic == CELLS:
+        return single(release.counts, noise, level=level)
+    if isinstance(release, MeanRelease) and statistic == ROWS:
+        return people(release.counters, noise, weight=weight(release.domain), level=level)
+    if isinstance(release, MeanRelease) and statistic == MEAN:
+        line = release.domain
+        return mean(release.counters, noise, level=level, low=float(line.low), high=float(line.high))
+    raise ParameterError(f"This mechanism has no statistic {statistic!r}.")
+
+
+def ranges(
+    mechanism: Mechanism, release: DataRelease, edges: tuple[tuple[int, int], ...], *, level: float, digest: str
+) -> Interval:
+    """Return intervals for rows in ranges of cells, first to last, (T, R), by noise drawn again; proved.
+
+    Raises:
+        ParameterError: the mechanism's noise may depend on the data, or a range is not one of its cells.
+    """
+    size = release.problem.domain.size
+    if not edges or any(not 0 <= first <= last < size for first, last in edges):
+        raise ParameterError(f"A range of cells lies between 0 and {size - 1}.")
+    first, last = np.array(edges, dtype=np.int64).T
+
+    def rows(histogram: Floats) -> Floats:
+        up_to = np.cumsum(np.pad(histogram, ((0, 0), (1, 0))), axis=1)
+        inside: Floats = up_to[:, last + 1] - up_to[:, first]
+        return inside
+
+    errors = noise_draws(mechanism, release.problem, rows, digest=digest)
+    return around(rows(release.histogram()), half_widths(errors, level=level), level=level)
+
+
+def quantile(mechanism: Mechanism, release: DataRelease, q: float, *, level: float, digest: str) -> Interval:
+    """Return the first and last cell that may hold the q-quantile of the rows with a value, (T,), proved.
+
+    Raises:
+        ParameterError: the mechanism's noise may depend on the data, or q is not between 0 and 1.
+    """
+    centred = partial(centred_counts, q=q, ordered=release.problem.domain.ordered)
+    errors = noise_draws(mechanism, release.problem, centred, digest=digest)
+    return quantile_cells(centred(release.histogram()), half_widths(errors, level=level), level=level)
