@@ -113,7 +113,7 @@ def _fewer(drawn: int) -> None:
         f"difference of two squared lengths, of x + y and x − y. Here τ = {CHANCE:g} and ς < ½, as the "
         f"theorem requires. {kit.THEORY}",
         f"The halfspace release needs ς = γ/4. At γ = 0.5, α = 0.1 and d = {distortion.before} that is T = "
-        f"{paper.dimensions:,}. A net in so many dimensions has $10^{{paper.log10_directions:,.0f}}$ "
+        f"{paper.dimensions:,}. A net in so many dimensions has $10^{{{paper.log10_directions:,.0f}}}$ "
         "directions. T does not grow with d, so projecting helps only if d is far larger.",
         reference="Blum, Ligett and Roth (2013), Theorem 6.3 and Corollary 6.4.",
         meaning="For T ≥ 20·ln(1/τ)/ς² rows of random ±1/√T in A, and x, y of length 1, however many numbers they had.",

@@ -38,7 +38,7 @@ def test_without_a_gap_nothing_is_promised_of_any_direction(n: str) -> None:
     app = lesson("directions", **{"directions-rows": n, "directions-measured": "64"})
     assert "Spread rows all around: no direction has a margin, so no error is guaranteed." in texts(app)
     (button,) = (each for each in app.button if each.label == "No gap, 4 directions measured")
-    assert "so no error is guaranteed: answers have up to **" in texts(sound(button.click().run()))
+    assert "so no error is guaranteed: answers have an error of up to **" in texts(sound(button.click().run()))
 
 
 def test_many_measured_directions_have_a_margin_even_without_a_gap() -> None:
@@ -87,7 +87,9 @@ def test_bounds_of_directions_are_rounded_to_the_side_where_they_hold(epsilon: s
     assert all_just_above(numbers_after("α = ", words), seen.bound)
     assert all_just_above(numbers_after("margin γ = ", words), seen.margin)
     assert all_just_above(numbers_after("Only rows within ", words), seen.margin)
-    assert all_just_above(numbers_after("up to ", words.partition("elsewhere ")[2]), seen.beyond)
+    assert all_just_above(
+        numbers_after(r"up to \*\*", words.partition("; other directions have an error of ")[2]), seen.beyond
+    )
     sentence = words[words.index("that have margin") - 40 :]
     assert all_just_above(numbers_after("within ", sentence)[:1], seen.worst)
     assert all_just_below(numbers_after("that have margin ", sentence), seen.margin)

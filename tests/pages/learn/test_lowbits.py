@@ -131,7 +131,7 @@ def test_what_is_told_is_the_verdict_rounded_to_be_true() -> None:
     page_text = texts(opened(lesson="low-bits", low_bits_shown="true"))
     match = re.search(
         r"\*\*([\d.]+)%\*\* right guesses, where \*\*([\d.]+)%\*\* are allowed; at least ([\d.]+)% with confidence "
-        r"99\.9999%\. ([\d.]+)% of the releases rule one count out \*\*for certain\*\*",
+        r"99\.9999%\. ([\d.]+)% of the releases exclude one count \*\*with certainty\*\*",
         page_text,
     )
     assert match is not None
@@ -160,6 +160,7 @@ def test_the_button_leads_to_large_counts_which_the_guess_does_not_catch() -> No
         "right guesses between 1000 and 1001, for any attack." in page_text and "One release at ε = 0.5." in page_text
     )
     match = re.search(
-        r"Not caught by this guess, and not private: ([\d.]+)% of the releases rule one count out", page_text
+        r"This attack does not show it, but the release is not private: ([\d.]+)% of the releases exclude one count",
+        page_text,
     )
     assert match is not None and float(match[1]) > 0 and "**Broken**" not in page_text

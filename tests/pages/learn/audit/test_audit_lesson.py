@@ -114,7 +114,7 @@ def test_random_privacy_is_refuted_and_the_lesson_says_why() -> None:
     # What it claims, of rows drawn at random, is possible with these dots.
     (chart,) = drawn(app).values()
     assert "if the claim is true" not in str(chart) and "impossible if the claim held for all data" in str(chart)
-    assert ", not 1 (99.9%)" in page_text and "claimed of random rows: ε = 1" in str(chart)
+    assert ", not 1 (99.9%)" in page_text and "claimed for random rows: ε = 1" in str(chart)
     app = opened(lesson="audit", audit_shown="true")
     app.button[0].click().run()
     assert "Sparse histogram" in texts(app) and "Refuted as a guarantee for all data" in texts(app)

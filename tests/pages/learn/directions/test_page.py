@@ -103,7 +103,7 @@ def test_the_page_opens_with_a_promise_that_is_met_beside_what_was_seen() -> Non
     assert f"{int(kept.sum())} of 72 directions around the circle have margin 0.25" in text
     assert f"the worst error over the {int(kept.sum())} directions of the circle that have margin 0.25." in text
     wall = hidden_rows(epsilon=1.0, beta=0.05) / 2
-    assert f"cannot guarantee a worst error below {wall:g} of 10,000 rows with failure probability 0.05" in text
+    assert f"cannot guarantee a worst error below {wall:g} of 10,000 rows, with failure probability 0.05" in text
     assert f"No mechanism can guarantee less than {percent_down(wall / 10_000)}" in text
     assert "✓ met" in text and "not met" not in text
     assert "No row lies nearer to the line than γ = 0.25" in text
