@@ -66,7 +66,7 @@ def run_with_link_warnings(page: Callable[[], None]) -> None:
     misread = [key for key, text in parameters.items() if _is_misread(text)]
     remove_parameters(misread)
     for key in misread:
-        warn_of_link(key, f"In the link, “{key}” is not a finite number; showing the usual value instead.")
+        warn_of_link(key, f"The link's value of “{key}” is not a finite number. Using the default instead.")
     page()
     for key, text in parameters.items():
         dropped = key in linked_keys() and key in st.session_state and st.query_params.get(key) != text
