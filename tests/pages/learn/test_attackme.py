@@ -47,7 +47,7 @@ def test_private_counts_stay_below_the_wall_and_a_loud_one_above_it() -> None:
 def test_the_sentence_has_the_means_at_1_and_1000_and_the_best_of_fair_coins(seed: int) -> None:
     shares = finish(sweep(secret(seed), seed=seed))
     sentence = figure.over_epsilon(shares=shares, epsilon=1.0, guess=0.5).sentence
-    at_one, at_most, loud = (float(each) for each in re.findall(r"([\d.]+)%", sentence))
+    at_one, loud, at_most = (float(each) for each in re.findall(r"([\d.]+)%", sentence))
     assert at_one == pytest.approx(100 * float(shares[2].mean()), rel=0.006) and LOSSES[2] == 1
     assert loud == 100 and LOSSES[-1] == 1000 and (shares[-1] == 1).all()
     assert 0 <= at_most - 100 * np.e / (1 + np.e) < 0.1 and at_one < at_most

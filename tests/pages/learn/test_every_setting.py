@@ -90,8 +90,8 @@ def test_bounds_of_directions_are_rounded_to_the_side_where_they_hold(epsilon: s
     assert all_just_above(
         numbers_after(r"up to \*\*", words.partition("; other directions have an error of ")[2]), seen.beyond
     )
-    sentence = words[words.index("that have margin") - 40 :]
-    assert all_just_above(numbers_after("within ", sentence)[:1], seen.worst)
+    sentence = words[words.index("that have margin") - 80 :]
+    assert all_just_above(numbers_after("has an error of at most ", sentence)[:1], seen.worst)
     assert all_just_below(numbers_after("that have margin ", sentence), seen.margin)
 
 

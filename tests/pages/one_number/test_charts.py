@@ -79,7 +79,7 @@ def test_the_exact_chance_is_theory_the_previews_are_seen_and_the_data_are_true(
     assert np.array_equal(tint.high, ANSWER) and not numbers(tint.low).any()
     dot = picture.one(Dots, role="released")
     assert (dot.x, dot.y, dot.low, dot.high) == ([12.0], [0.29], [0.26], [0.32])
-    assert dot.hover == ["290 of 1,000 previews got an answer: 29% (26% to 32% with 95% confidence)"]
+    assert dot.hover == ["290 of 1,000 previews gave an answer: 29% (26% to 32% with 95% confidence)"]
     *others, mine = picture.find(Dots, role="true")
     assert (mine.x, mine.y, mine.shape) == ([12], [0.3], "circle"), "on top of its neighbours"
     assert [(each.x, each.y, each.shape) for each in others] == [([11], [0.275], "diamond")]

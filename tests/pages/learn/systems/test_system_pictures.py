@@ -63,7 +63,7 @@ def test_releases_of_two_clouds_keep_the_promise_where_it_is_made() -> None:
     assert not crowded.promised.any() and np.isnan(crowded.worst)
     assert (
         "guarantees no error: no direction has margin 0.383. " in empty.sentence
-        and "No error is guaranteed" in empty.caption
+        and "No direction has the margin: no error is guaranteed." in empty.caption
     )
 
 
