@@ -70,7 +70,7 @@ def test_what_fits_is_not_refused_and_what_does_not_is_in_one_sentence() -> None
     check_memory(MAX_BYTES / 8, what="A table", smaller="take fewer cells")
     with pytest.raises(ParameterError) as refused:
         check_memory(MAX_BYTES / 8 + 1, what="A table", smaller="take fewer cells")
-    assert str(refused.value) == "A table would take 1,024 MiB of memory: fewer cells."
+    assert str(refused.value) == "A table would take 1,024 MiB of memory: take fewer cells."
 
 
 @pytest.mark.parametrize("neighbours", Neighbours, ids=str)
@@ -140,9 +140,9 @@ def test_a_request_that_is_too_large_is_refused_before_anything_is_charged_or_ma
     request = TOO_LARGE[which]()
     refused = []
     assert peak_of(lambda: refused.append(unreleasable(request))) < LITTLE
-    assert (
-        " MiB of memory: " in refused[0] or " minutes, and a request may take at most " in refused[0]
-    ) and refused[0].endswith(".")
+    assert (" MiB of memory: " in refused[0] or " minutes, and a request may take at most " in refused[0]) and refused[
+        0
+    ].endswith(".")
     with pytest.raises(ParameterError, match=" MiB of memory: "):
         for part in request.parts:
             part.mechanism.check_size(part.problem)

@@ -49,7 +49,7 @@ def check_whole(values: Any, *, low: int = -MAX_COUNT, high: int = MAX_COUNT) ->
 def check_number(name: str, value: Any, *, low: int = 1, high: int = MAX_COUNT) -> None:
     """Raise ParameterError unless a public number is a whole number from ``low`` to ``high``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
-        raise ParameterError(f"The {name} must be a whole number from {low} to {high}, got {value!r}.")
+        raise ParameterError(f"The {name} must be an integer from {low} to {high}, got {value!r}.")
 
 
 def check_scale(scale: float) -> None:

@@ -16,7 +16,7 @@ def coverage(mechanism: Mechanism, problem: Problem) -> str:
     >>> ages = Number(high=80, bins=80, missing=True)
     >>> problem = Problem(domain=ages, queries=Thresholds(domain=ages), n=200, neighbours=Neighbours.ADD_REMOVE_ONE)
     >>> coverage(CountedMean(epsilon=1.0), problem).partition(". ")[2]
-    'How many rows have a value is released with the mean.'
+    'The number of rows with a value is released with the mean.'
     """
     if mechanism.releases != "value":
         return ""

@@ -17,7 +17,7 @@ def format_sentence(settings: Format, *, header: bool | None) -> str:
 
     >>> print(format_sentence(Format(separator=";", decimal="."), header=True).replace(". ", ".\n"))
     Read as Unicode text: fields between semicolons, first row of names, decimal sign “.”, dates as 2024-02-29.
-    A time with an offset counts on its day in UTC.
+    A time with a UTC offset counts on its UTC day.
     Empty cells count as missing.
     """
     dates = f"dates as {ISO}" + (f" or with the {settings.date_order}" if settings.date_order else "")

@@ -157,7 +157,7 @@ def clean_names(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
     """Return safe, unique column names, and a public note where any was changed.
 
     >>> clean_names(["age", "", "age"])
-    (('age', 'column 2', 'age (2)'), ('Column names that were empty, repeated, long or unsafe were changed: 2 of 3.',))
+    (('age', 'column 2', 'age (2)'), ('Column names that were empty, repeated, long or unsafe were changed (2 of 3).',))
     """
     unique: dict[str, None] = {}
     for position, name in enumerate(names, start=1):

@@ -210,9 +210,9 @@ def _sentence(sweep: Sweep, names: list[str], pure: list[bool], *, epsilon: floa
     best = int(np.nanargmin(worst))
     low, high = sweep.epsilons[[0, -1]]
     within = low <= epsilon <= high
-    at = f"{sweep.epsilons[column]:g}"
+    at, compared = f"{sweep.epsilons[column]:g}", int(np.isfinite(worst).sum())
     return (
         f"{f'Near ε = {at}' if within else f'The curves end at ε = {at}; there'}, {names[best]} has the "
-        f"smallest median of the worst error: {percent(float(worst[best]))}. "
-        f"{int(np.isfinite(worst).sum())} pure ε mechanisms are compared."
+        f"smallest median of the worst error: {percent(float(worst[best]))}."
+        + (f" {compared} pure ε mechanisms are compared." if compared > 1 else "")
     )

@@ -200,7 +200,7 @@ def test_how_many_there_are_is_a_whole_number(wrong: Any) -> None:
         lambda: SubsampleVotes(np.array([1]), First(), **votes | {"times": wrong}),
     ]
     for attempt in tries:
-        with pytest.raises(ParameterError, match="integers"):
+        with pytest.raises(ParameterError, match="an integer from"):
             attempt()
 
 

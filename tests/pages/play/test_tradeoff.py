@@ -180,9 +180,9 @@ def test_those_that_another_beats_everywhere_are_drawn_on_demand_or_when_chosen(
 @pytest.mark.parametrize(
     ("epsilon", "told"),
     [
-        (0.9, "near ε = 1 less than 8%."),
-        (20.0, "at ε = 1, where the curve ends, less than 8%."),
-        (0.001, "at ε = 0.05, where the curve ends, less than 0.0000001%."),
+        (0.9, "near ε = 1 errors below 8%."),
+        (20.0, "at ε = 1, where the curve ends, errors below 8%."),
+        (0.001, "at ε = 0.05, where the curve ends, errors below 0.0000001%."),
     ],
 )
 def test_a_page_beyond_the_wall_is_told_where_the_wall_ends(epsilon: float, told: str) -> None:

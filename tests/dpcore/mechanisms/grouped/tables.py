@@ -15,7 +15,7 @@ from dpcore.queries.groups import GroupStatistics
 from dpcore.randomness import Sampler
 
 REGION = Labels(labels=("north", "south"))
-"""Two labels, and a group for anything else."""
+"""Two labels, and a group for any other value."""
 
 
 def queries_of(*columns: Number | Labels, **values: Any) -> GroupStatistics:

@@ -187,7 +187,7 @@ def test_exact_privacy_of_a_person_with_several_rows(kind: type[Mechanism], cap:
 def test_persons_are_not_protected_where_rows_are_replaced() -> None:
     queries = queries_of(TWO, YES)
     mechanism, records = GroupCounters(epsilon=1.0), np.zeros((4, 2))
-    with pytest.raises(ParameterError, match="Persons are protected where rows are added or removed"):
+    with pytest.raises(ParameterError, match="Persons can be protected only if rows are added or removed"):
         mechanism.prepare(dataset_of(queries, records, person_rows=2), problem_of(queries, 4, REPLACE))
     assert not mechanism.guarantee(problem_of(queries, 4, REPLACE, person_rows=2)).releasable
     state = mechanism.prepare(dataset_of(queries, records, person_rows=2), problem_of(queries, 4))

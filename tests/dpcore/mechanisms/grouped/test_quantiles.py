@@ -114,7 +114,7 @@ def test_with_hardly_any_noise_they_are_numpys_up_to_a_cell(cells: int, seed: in
     assert (np.diff(found[:5], axis=1) > 0).all()
     table, frame = release.table(), release.frame()
     assert [*table] == ["trial", "refused", "group a", "group b", "rows", *(f"quantile {share:g}" for share in shares)]
-    assert table["group a"].tolist() == ["north", "north", "south", "south", "anything else", "anything else"]
+    assert table["group a"].tolist() == ["north", "north", "south", "south", "any other value", "any other value"]
     assert table["rows"][0] == pytest.approx(((group == 0) & (number < cells)).sum(), abs=30)
     assert [*frame] == ["trial", "refused", "group a", "group b", "value", "rows"] and len(frame) == 6 * cells
     np.testing.assert_array_equal(release.quantiles((0.5,))[..., 0], release.quantiles()[..., 1])

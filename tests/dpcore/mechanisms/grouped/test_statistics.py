@@ -170,7 +170,7 @@ def test_a_frame_shows_groups_counters_and_statistics() -> None:
     )
     frame = release.frame()
     assert [*frame] == ["trial", "refused", "group a", "counter 0", "counter 1", "rows", "mean", "sum"]
-    assert frame["group a"].tolist() == ["north", "south", "anything else"]
+    assert frame["group a"].tolist() == ["north", "south", "any other value"]
     np.testing.assert_array_equal(frame[["counter 0", "counter 1"]], release.counters[0])
     assert frame["mean"][0] == pytest.approx(41, abs=0.2) and frame["rows"][2] == pytest.approx(90, abs=2)
     whole = queries_of(AGE)
@@ -190,7 +190,7 @@ def test_missing_values_are_left_out_or_at_a_bound_or_a_group_of_their_own_as_de
         assert found["rows"].tolist() == present and found["mean"][0] == pytest.approx(mean)
     declared = queries_of(Labels(labels=("north", "south"), missing=False), line)
     found = statistics(counters_of_rows(declared.domain.encode([labels, values]), declared), declared)
-    assert found["rows"].tolist() == [3, 1], "anything else is at the first label where there is no group for it"
+    assert found["rows"].tolist() == [3, 1], "any other value is at the first label where there is no group for it"
 
 
 @pytest.mark.parametrize("neighbours", list(Neighbours))

@@ -180,5 +180,5 @@ def test_what_has_no_statistics_is_refused() -> None:
 def test_groups_are_named_with_values_outside_the_labels_as_their_own() -> None:
     queries = queries_of(REGION, Labels(labels=("x", "y"), missing=False), Number(bits=2))
     names = [queries.describe(index) for index in range(queries.count)]
-    assert names == [f"{region}, {other}" for region in ("north", "south", "anything else") for other in ("x", "y")]
+    assert names == [f"{region}, {other}" for region in ("north", "south", "any other value") for other in ("x", "y")]
     assert queries_of(Number(bits=2)).describe(0) == "all rows" and queries_of(Number(bits=2)).count == 1
