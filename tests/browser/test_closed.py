@@ -82,7 +82,7 @@ def test_a_lost_connection_has_time_to_come_back(monkeypatch: pytest.MonkeyPatch
     table = read_table(b"age\n41\n", name="people.csv")
     other = read_table(b"age\n17\n", name="others.csv")
     held = {"open": (0.0, (weakref.ref(other),)), "closed": (0.0, (weakref.ref(table),))}
-    monkeypatch.setattr(session, "_last_seen", held)
+    monkeypatch.setattr(session, "_last_connected", held)
     server.active = {"open"}
     session.end_abandoned(session.GRACE)
     assert not server.closed
