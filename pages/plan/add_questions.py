@@ -14,6 +14,7 @@ from dpcore.queries.ranges import Cells, Thresholds, classes_for
 from dplab import advice
 from dprelease.plan.predicates import read_lines
 from dprelease.plan.questions import MAX_QUESTIONS, QUANTITIES, WHOLE_TABLE, PlannedQuestion
+from pages.plan.group_form import available_groups, group_settings, pick_groups
 from pages.plan.plan_table import PlanTable, controls_version
 from pages.plan.questions import DEFAULT_ENTRY, refusal_reason, store_questions
 
@@ -61,8 +62,12 @@ def add_question(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) ->
     names = [column.name for column in plan_table.table.used]
     with st.popover("Add a statistic", width="stretch", disabled=len(questions) >= MAX_QUESTIONS):
         columns = st.multiselect("Columns", names, default=names[:1], key=f"plan_columns_{plan_table.key}")
-        options = available_questions(plan_table, columns) if columns else {}
+        by = pick_groups(plan_table, names, columns)
+        options = available_questions(plan_table, columns) if columns and not by else {}
+        options |= available_groups(plan_table, columns, by, epsilon=EPSILON)
         if not options:
+            if by:
+                st.caption("By group: two numbers, one number, one column of two labels, or no column for people.")
             return
         option_key = st.selectbox(
             "Statistic", list(options), format_func=lambda key: options[key][0], key=f"plan_asked_{plan_table.key}"
@@ -74,6 +79,8 @@ def add_question(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) ->
         if option_key == "quantile":
             share = st.number_input("Share of rows below it", 0.01, 0.99, 0.5, format="%g", key="plan_quantile")
             new = replace(new, values={"quantile": float(share)})
+        if new.statistic:
+            new = group_settings(plan_table, new)
         if st.button("Add", key="plan_add", type="primary"):
             append_questions(plan_table, questions, [new])
 
