@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpcore.core import ParameterError, Queries
+from dpcore.core.problem import MAX_ROWS
 from dpcore.data.columns import Labels, Number, is_labels, is_number
 from dpcore.data.declarations import Capped, DeclaredTable, bin_ranges
 from dpcore.data.product import Product
@@ -81,8 +82,8 @@ def check_shape(
         raise ParameterError("A number of people is by at least one column.")
     if queries != kind.queries:
         raise ParameterError(f"The queries of “{kind.title}” are “{kind.queries}”.")
-    if min_rows < 0:
-        raise ParameterError("The smallest group has at least 0 rows.")
+    if not 0 <= min_rows <= MAX_ROWS:
+        raise ParameterError(f"The smallest group has between 0 and {MAX_ROWS:,} rows.")
     if bool(quantiles) != (statistic == QUANTILES):
         raise ParameterError("Quantiles need the shares of the rows below them, and other statistics have none.")
 

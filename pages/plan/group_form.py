@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpcore.data.columns import is_number
 from dpcore.queries.groups import MAX_GROUP_COLUMNS, is_measured
+from dprelease.plan.group_lines import QUARTILES
 from dprelease.plan.groups import (
     MEAN,
     PEOPLE,
@@ -20,7 +21,7 @@ from dprelease.plan.groups import (
     is_two_labels,
 )
 from dprelease.plan.questions import PlannedQuestion
-from pages.plan.margin_words import NAMED_QUANTILES, QUARTILES, noun_of, statistic_title
+from pages.plan.margin_words import NAMED_QUANTILES, noun_of, statistic_title
 from pages.plan.plan_table import PlanTable
 from pages.shell.state import SessionKey
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dpcore.data.declarations import DeclaredTable
 from dpcore.data.reading.intake import clean_name
 from dprelease.plan.errors import Prediction
+from dprelease.plan.group_lines import DECILES, QUARTILES
 from dprelease.plan.groups import MEAN, PEOPLE, QUANTILES, RATIO, SHARE, SLOPE, SPREAD, STATISTICS, SUM
 from dprelease.plan.margins import Margin
 from dprelease.plan.questions import Plan, PlannedQuestion
@@ -33,7 +34,6 @@ ASSUMED = {
     SLOPE: " Assumed: both numbers are spread evenly over their ranges.",
 }
 NO_MARGIN = "No margin of this ratio can be predicted: the middle of its divisor's range is 0."
-QUARTILES, DECILES = (0.25, 0.5, 0.75), tuple(place / 10 for place in range(1, 10))
 NAMED_QUANTILES = {(0.5,): "Median", QUARTILES: "Quartiles", DECILES: "Deciles"}
 TARGET = re.compile(r"(?:±\s*)?(\d+(?:[.,]\d+)?|[.,]\d+)\s*(%?)\s*(.*)")
 

@@ -105,6 +105,20 @@ def test_people_by_group_need_no_column_and_a_preview_is_a_table() -> None:
     assert any("sex" in each.value and "rows" in each.value for each in shown)
 
 
+def test_pasted_lines_are_statistics_by_group_or_get_one_sentence() -> None:
+    app = sound(opened(PAGE))
+    area = app.text_area[0]
+    area.set_value("mean hours_per_week by sex, race, groups of 300\nshare income = >50K by sex\nage >= 65")
+    app = press(sound(app.run()), "Add these lines")
+    assert not app.error
+    added = {each.statistic: each for each in questions(app)[2:]}
+    assert list(added) == ["", "mean", "share"] and added[""].lines == ("age >= 65",)
+    assert added["mean"].by == ("sex", "race") and added["mean"].min_rows == 300
+    app.text_area[0].set_value("share sex = Female by race")
+    app = press(sound(app.run()), "Add these lines")
+    assert "a share is of the second label" in app.error[0].value and len(questions(app)) == 5
+
+
 def test_what_fits_no_statistic_by_group_gets_one_sentence() -> None:
     app = sound(opened(PAGE))
     app.multiselect(key="plan_columns_adult").set_value(["race"])
