@@ -18,6 +18,7 @@ from dplab.measure import BLOCK_SECONDS
 from dplab.sweep import EPSILON_GRID, Sweep
 from dprelease.plan.answers import MAX_SIMULATED_ROWS
 from dprelease.plan.errors import guaranteed_question_error, simulate_errors, twin_of
+from dprelease.plan.margins import worst_shares
 from dprelease.plan.questions import WHOLE_TABLE, Plan, PlannedQuestion
 
 N_GRID = tuple(round(10 ** (power / 2)) for power in range(4, 13))
@@ -105,6 +106,12 @@ def _cell(
     """Compute the errors of one mechanism at one ε, or at one n."""
     at_n = replace(plan, n=int(place), questions=(question,)) if by_rows else plan
     at_entry = replace(question, entry_key=entry.key, values=question.values_for(entry.key))
+    if question.statistic:  # in closed form
+        mechanism = entry.make(**at_entry.values, epsilon=question.epsilon if by_rows else place)
+        worst, typical = (
+            worst_shares(at_n, at_entry, mechanism, chances=LEVELS, together=each) for each in (True, False)
+        )
+        return Cell(worst=worst, typical=typical, promised=math.inf)
     if at_n.n not in twins:
         twins[at_n.n] = twin_of(at_n, question, seed=seed)
     mechanism = entry.make(**at_entry.values, epsilon=question.epsilon if by_rows else place)

@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.core import Dataset, Floats, Mechanism
+from dpcore.core import Dataset, Floats, Mechanism, ParameterError
 from dpcore.data.declarations import Capped
 from dpcore.data.twin import twin
 from dpcore.limits.bounds.applicable import lower_bound
+from dpcore.mechanisms.grouped.quantiles import GroupQuantilesRelease
 from dpcore.randomness import Preview
 from dplab.limits.data_independent_summary import depends_on_n, promised_error
 from dplab.measure import FRAMES, finish, measure
 from dprelease.plan.answers import MAX_SIMULATED_ROWS, Errors, answer_errors, lines_frame, max_summed_cells
+from dprelease.plan.groups import PEOPLE
+from dprelease.plan.margins import Margin, margin, worst_shares
 from dprelease.plan.questions import WHOLE_TABLE, Plan, PlannedQuestion
 
 if TYPE_CHECKING:
@@ -39,7 +42,7 @@ GRID = tuple(float(loss) for loss in np.geomspace(0.01, 20, 12))
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """Predicted errors of one question, as shares of n.
+    """Predicted errors of one question, as shares of n; of a statistic by group, as shares of its margin's scale.
 
     Attributes:
         worst: median over releases of the largest error over all queries.
@@ -49,6 +52,7 @@ class Prediction:
         impossible: lower bound on the guaranteed error of any mechanism with the same privacy; 0 if unknown.
         on_all_data: whether the errors hold whatever the true rows are.
         if_n: whether the guarantee requires that n is the number of rows, which is not checked.
+        margin: predicted margin of one group, for a statistic by group.
     """
 
     worst: float
@@ -58,6 +62,7 @@ class Prediction:
     impossible: float
     on_all_data: bool
     if_n: bool = False
+    margin: Margin | None = None
 
 
 Predictions = MutableMapping[str, Prediction]
@@ -110,6 +115,8 @@ def known_predictions(plan: Plan, *, known: Predictions, seed: int = 1) -> list[
 def _predicted(plan: Plan, question: PlannedQuestion, *, seed: int) -> Prediction:
     """Predict the errors of one question."""
     problem, mechanism = plan.problem(question), plan.mechanism(question)
+    if question.statistic:
+        return _predicted_groups(plan, question, mechanism)
     errors = simulate_errors(plan, question, mechanism, twin_of(plan, question, seed=seed), seed=seed)
     counts, tables = question.releases == "data", question.releases == "answers" and question.entry_key != WHOLE_TABLE
     wall = lower_bound(problem, mechanism.guarantee(problem), beta=plan.beta) if counts else None
@@ -122,6 +129,25 @@ def _predicted(plan: Plan, question: PlannedQuestion, *, seed: int) -> Predictio
         if_n=promise < math.inf and depends_on_n(mechanism, problem, beta=plan.beta),
         impossible=wall.value if wall else 0.0,
         on_all_data=mechanism.data_independent or tables,
+    )
+
+
+def _predicted_groups(plan: Plan, question: PlannedQuestion, mechanism: Mechanism) -> Prediction:
+    """Predict the errors of a statistic by group in closed form: of the worst group, and of one as ``typical``."""
+    try:
+        planned = margin(plan, question, mechanism)
+    except ParameterError:  # no margin can be predicted of this ratio
+        planned = None
+    [worst] = worst_shares(plan, question, mechanism, chances=(0.5,)).tolist()
+    [typical] = worst_shares(plan, question, mechanism, chances=(0.5,), together=False).tolist()
+    return Prediction(
+        worst=worst,
+        mean_square=math.nan,
+        typical=typical,
+        promised=guaranteed_question_error(plan, question, mechanism) if question.statistic == PEOPLE else math.inf,
+        impossible=0.0,
+        on_all_data=True,
+        margin=planned,
     )
 
 
@@ -144,7 +170,10 @@ def rehearse_question(plan: Plan, question: PlannedQuestion, *, seed: int = 1) -
     if question.releases != "data":
         problem = replace(problem, n=rows.n)
         release = mechanism.run(mechanism.prepare(rows, problem), Preview(seed))
-        return lines_frame(plan, question, release, rows) if question.lines else release.frame()
+        if question.lines:
+            return lines_frame(plan, question, release, rows)
+        frame = release.table() if isinstance(release, GroupQuantilesRelease) else release.frame()
+        return frame.drop(columns=[name for name in frame if question.statistic and name.startswith("counter ")])
     state = mechanism.prepare(rows, problem)
     report = finish(measure(mechanism, rows, state, Preview(seed), trials=FRAMES, queries_shown=1))
     return QuestionRehearsal(rows=rows, frames=report.frames)
@@ -194,8 +223,10 @@ def curve(
 ) -> Generator[float, None, Floats]:
     """Compute the question's predicted worst error at each ε of a grid, made monotone; NaN becomes infinity.
 
-    Yields the fraction done; ``known`` caches the results.
+    Yields the fraction done; ``known`` caches the results. A statistic by group has its closed form.
     """
+    if question.statistic:
+        return (yield from _group_curve(plan, question, grid=grid))
     known = {} if known is None else known
     key = question_key(plan, replace(question, epsilon=1.0), seed=seed)
     whole = question.entry_key == WHOLE_TABLE  # synthetic rows are slow: fewer releases, at fewer values of ε
@@ -211,5 +242,17 @@ def curve(
     errors = [known[key, loss] for loss in places]
     if whole:
         errors = np.exp(np.interp(np.log(grid), np.log(places), np.log(np.maximum(errors, MIN_ERROR)))).tolist()
+    falling: Floats = np.minimum.accumulate(np.array(errors))
+    return falling
+
+
+def _group_curve(plan: Plan, question: PlannedQuestion, *, grid: Sequence[float]) -> Generator[float, None, Floats]:
+    """Compute the same for a statistic by group; where no margin can be predicted the error falls as 1/ε."""
+    errors = []
+    for done, loss in enumerate(grid, 1):
+        mechanism = question.entry.make(**question.values, epsilon=loss)
+        [worst] = worst_shares(plan, question, mechanism, chances=(0.5,)).tolist()
+        errors.append(worst if worst < math.inf else 1 / loss)
+        yield done / len(grid)
     falling: Floats = np.minimum.accumulate(np.array(errors))
     return falling

@@ -2,8 +2,8 @@
 
 A line names columns, each with a range of numbers or dates, a label, or a comparison. Lines about the same columns are
 one question: a table of these columns, in which numbers are cut only where a range begins or ends. A line's answer is a
-sum of the table's cells. A CSV table whose first line names columns is another notation: an empty field is no
-condition. Everything here is public.
+sum of the table's cells. A line may name a statistic by group instead (``group_lines``). A CSV table whose first line
+names columns is another notation: an empty field is no condition. Everything here is public.
 
 A range of whole numbers includes both ends; a range of other numbers excludes its upper end.
 
@@ -35,12 +35,9 @@ from dpcore.data.dates import Dates, is_dates
 from dpcore.data.declarations import DeclaredTable
 from dpcore.data.product import Product
 from dpcore.data.readings import Reading
+from dprelease.plan.group_lines import MAX_LETTERS, SHOWN, GroupLine, read_group_line
 
 MAX_LINES = 200
-MAX_LETTERS = 400
-"""Largest number of characters of a line."""
-SHOWN = 40
-"""Number of characters of a line that an error message quotes."""
 MAX_CELLS = 1 << 14
 """Largest number of cells of the table for the lines of one question."""
 NUMBER = r"[-−+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-−+]?\d+)?"
@@ -61,20 +58,24 @@ class Lines:
     Attributes:
         lines: the lines about each set of columns, in the table's order.
         problems: an error message for each invalid line.
+        groups: statistics by group, each once.
     """
 
     lines: Mapping[tuple[str, ...], tuple[str, ...]]
     problems: tuple[str, ...]
+    groups: tuple[GroupLine, ...] = ()
 
 
 def read_lines(text: str, table: DeclaredTable) -> Lines:
     """Parse the lines of a text, or of a CSV whose first line names columns; empty lines are skipped."""
     by_columns: dict[tuple[str, ...], list[str]] = {}
     problems: list[str] = []
+    groups: dict[GroupLine, None] = {}
     names = [column.name for column in table.used]
     rows = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     try:
-        header, sign = _header(rows[0][1], table) if rows else ([], "")
+        plain = not rows or _names_groups(rows[0][1], table)
+        header, sign = ([], "") if plain else _header(rows[0][1], table)
     except ParameterError as problem:  # without a header the lines below have no meaning
         return Lines(lines={}, problems=(f"Line {rows[0][0]}: {problem}",))
     rows = rows[bool(header) :]
@@ -85,6 +86,9 @@ def read_lines(text: str, table: DeclaredTable) -> Lines:
                 if len(fields) != len(header):
                     raise ParameterError(f"it has {len(fields)} fields, the first line {len(header)}.")
                 line = _written([f"{name} {field}" for name, field in zip(header, fields, strict=True) if field])
+            elif (group := read_group_line(line, table)) is not None:
+                groups[group] = None
+                continue
             named = conditions(line, table)
         except ParameterError as problem:
             problems.append(f"Line {number}: {problem}")
@@ -93,7 +97,9 @@ def read_lines(text: str, table: DeclaredTable) -> Lines:
     if len(rows) > MAX_LINES:  # the first message, as a page may show only one
         problems.insert(0, f"Line {rows[MAX_LINES][0]}: at most {MAX_LINES:,} lines are read.")
     return Lines(
-        lines={key: tuple(dict.fromkeys(lines)) for key, lines in by_columns.items()}, problems=tuple(problems)
+        lines={key: tuple(dict.fromkeys(lines)) for key, lines in by_columns.items()},
+        problems=tuple(problems),
+        groups=tuple(groups),
     )
 
 
@@ -166,6 +172,14 @@ def _is_question(line: str, table: DeclaredTable) -> bool:
         return bool(conditions(line, table))
     except ParameterError:
         return False
+
+
+def _names_groups(line: str, table: DeclaredTable) -> bool:
+    """Return whether a line names a statistic by group, perhaps a wrong one."""
+    try:
+        return read_group_line(line, table) is not None
+    except ParameterError:
+        return True
 
 
 def _header(line: str, table: DeclaredTable) -> tuple[list[str], str]:

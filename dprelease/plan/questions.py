@@ -9,7 +9,8 @@ Its file is versioned JSON; unknown contents are refused in one sentence:
      "questions": [{"columns": ["age"], "queries": "intervals", "epsilon": "0.5",
                     "mechanism": {"key": "identity", "parameters": {}}, "target": "0.01"}]}
 
-"file_format" is present, as in a request, where the table's file needs other settings than the default.
+"file_format" is present, as in a request, where the table's file needs other settings than the default. A statistic by
+group also has "statistic", "by" (the columns that form groups) and perhaps "min_rows" and "quantiles".
 
 >>> from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 >>> from dpcore.data.columns import Labels, Number
@@ -51,6 +52,7 @@ from dpcore.mechanisms import serving
 from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import classes_for
 from dprelease.ledger.canonical import canonical, parse_document
+from dprelease.plan.groups import PEOPLE, check_shape, group_queries, group_reading
 from dprelease.plan.predicates import cut_at
 from dprelease.requests.codec import (
     canonical_format,
@@ -68,8 +70,10 @@ from dprelease.requests.vector import total
 
 FORMAT = "dpscope-plan/2"
 MAX_QUESTIONS = MAX_PARTS
-RELEASED = ("data", "value", "answers")
-"""Kinds of releases of a question's mechanism: counts, one value, or tables."""
+MAX_QUANTILES = 99
+"""Largest number of quantiles of one statistic."""
+RELEASED = ("data", "value", "answers", "groups")
+"""Kinds of releases of a question's mechanism: counts, one value, tables, or statistics of groups."""
 QUANTITIES = {
     "quantile": ("exponential_median", "stable_median"),
     "mean": ("counted-mean", "clipped_mean"),
@@ -80,6 +84,8 @@ SHARED_PARAMETERS = {"quantile", "delta"}
 """Parameters of the statistic and its privacy, which a new mechanism takes over."""
 WHOLE_TABLE = "whole-table"
 """Key of the mechanism that releases synthetic rows."""
+PEOPLE_ENTRIES = ("direct-tables",)
+"""Mechanisms of numbers of people by group, all of whose counts have noise of one law."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,8 +93,8 @@ class PlannedQuestion:
     """One statistic of a plan.
 
     Attributes:
-        columns: columns of the table.
-        queries: key of the query class, as listed by ``classes_for`` the columns' domain, or that of tables.
+        columns: columns of the table; of a statistic by group the measured ones, none for numbers of people.
+        queries: key of the query class: one of ``classes_for`` the columns' domain, of tables, or of ``groups``.
         entry_key: key of the mechanism in the catalogue.
         epsilon: ε of this question.
         values: other parameters of the mechanism; omitted ones have their default.
@@ -96,6 +102,10 @@ class PlannedQuestion:
         pinned: whether its ε stays when others are changed.
         ways: columns per table, where all tables of so many columns are released; else 0.
         lines: lines of text about these columns, as ``predicates`` parses them; their answers are the queries.
+        statistic: key of a statistic by group, one of ``groups.STATISTICS``; else empty.
+        by: columns that form the groups.
+        min_rows: rows of the smallest group, as declared; 0 where unknown.
+        quantiles: shares of a group's rows, for quantiles by group.
     """
 
     columns: tuple[str, ...]
@@ -107,15 +117,36 @@ class PlannedQuestion:
     pinned: bool = False
     ways: int = 0
     lines: tuple[str, ...] = ()
+    statistic: str = ""
+    by: tuple[str, ...] = ()
+    min_rows: int = 0
+    quantiles: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", dict(self.values))
-        if not self.columns or len(set(self.columns)) < len(self.columns):
+        if self.statistic:
+            check_shape(
+                self.statistic,
+                self.columns,
+                self.by,
+                queries=self.queries,
+                min_rows=self.min_rows,
+                quantiles=self.quantiles,
+            )
+        elif self.by or self.min_rows or self.quantiles:
+            raise ParameterError("Only a statistic by group has columns that form groups, and a smallest group.")
+        elif not self.columns or len(set(self.columns)) < len(self.columns):
             raise ParameterError("A statistic needs one column, or several different columns.")
         if self.target is not None and not 0 < self.target < 1:
             raise ParameterError(f"A target error must lie between 0 and 1, got {self.target!r}.")
-        if (self.queries == Marginals.key) != bool(self.ways or self.lines) or (self.ways and self.lines):
+        tables = self.queries == Marginals.key and self.statistic != PEOPLE
+        if tables != bool(self.ways or self.lines) or (self.ways and self.lines):
             raise ParameterError("Tables need a number of columns, or lines about all columns.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns that are read, those that form groups first."""
+        return (*self.by, *self.columns)
 
     @property
     def entry(self) -> Entry:
@@ -181,6 +212,8 @@ class Plan:
                 raise ParameterError(f"{entry.title} cannot be in a plan yet.")
             if not entry.serves(self.problem(question).queries):
                 raise ParameterError(f"{entry.title} cannot release this statistic.")
+            if question.statistic:
+                self.mechanism(question).check_size(self.problem(question))
         _ = self.cost
 
     def _with_suitable_mechanism(self, question: PlannedQuestion) -> PlannedQuestion:
@@ -194,13 +227,20 @@ class Plan:
         """Return the reading of the question's columns."""
         if question.lines:
             return cut_at(question.lines, question.columns, self.table)
+        if question.statistic:
+            return group_reading(self.table, question.columns, question.by)
         return (self.table.whole if question.ways else self.table.reading)(*question.columns)
 
     def problem(self, question: PlannedQuestion) -> Problem:
         """Return the public problem of a question."""
         domain = self.reading(question).domain
         queries: Queries
-        if is_table(domain) and question.queries == Marginals.key:
+        if question.statistic:
+            assert is_table(domain)
+            queries = group_queries(
+                domain, question.statistic, quantiles=question.quantiles, min_rows=question.min_rows
+            )
+        elif is_table(domain) and question.queries == Marginals.key:
             queries = Marginals(domain=domain, ways=question.ways or len(question.columns))
         else:
             classes = {kind.key: kind for kind in classes_for(domain)}
@@ -220,7 +260,8 @@ class Plan:
 
     def proved(self, question: PlannedQuestion) -> dict[str, Entry]:
         """Return the entries that can release the same statistic with a guarantee, by key."""
-        problem, keys, entries = self.problem(question), QUANTITIES.get(question.quantity, ()), {}
+        problem, entries = self.problem(question), {}
+        keys = PEOPLE_ENTRIES if question.statistic == PEOPLE else QUANTITIES.get(question.quantity, ())
         for entry in serving(problem.queries, releases=question.releases):
             if (keys and entry.key not in keys) or (entry.key == WHOLE_TABLE) != (question.entry_key == WHOLE_TABLE):
                 continue
@@ -324,13 +365,21 @@ def _question_document(plan: Plan, question: PlannedQuestion) -> dict[str, Any]:
     }
     if question.target is not None:
         document["target"] = exactly(question.target)
-    more = {"pinned": question.pinned, "ways": question.ways, "asks": list(question.lines)}
+    more = {
+        "pinned": question.pinned,
+        "ways": question.ways,
+        "asks": list(question.lines),
+        "statistic": question.statistic,
+        "by": list(question.by),
+        "min_rows": question.min_rows,
+        "quantiles": [exactly(share) for share in question.quantiles],
+    }
     return document | {name: value for name, value in more.items() if value}
 
 
 def _read_question(document: Any) -> PlannedQuestion:
     """Read a question from the file's mapping."""
-    optional = {"target", "pinned", "ways", "asks"}
+    optional = {"target", "pinned", "ways", "asks", "statistic", "by", "min_rows", "quantiles"}
     check_fields(document, "question", {"columns", "queries", "mechanism", "epsilon"}, optional=optional)
     check_fields(document["mechanism"], "mechanism of the statistic", {"key"}, optional={"parameters"})
     columns, queries, mechanism = document["columns"], document["queries"], document["mechanism"]
@@ -341,6 +390,14 @@ def _read_question(document: Any) -> PlannedQuestion:
     ways, lines = document.get("ways", 0), document.get("asks", [])
     if type(ways) is not int or not isinstance(lines, list) or not all(isinstance(each, str) for each in lines):
         raise ParameterError("The ways of a statistic must be an integer, and its asks a list of strings.")
+    statistic, by = document.get("statistic", ""), document.get("by", [])
+    min_rows, quantiles = document.get("min_rows", 0), document.get("quantiles", [])
+    if not isinstance(statistic, str) or not isinstance(by, list) or not all(isinstance(each, str) for each in by):
+        raise ParameterError("The name of a statistic by group must be a string, and its groups a list of columns.")
+    if type(min_rows) is not int or not isinstance(quantiles, list) or len(quantiles) > MAX_QUANTILES:
+        raise ParameterError(
+            f"The smallest group must be an integer, and the quantiles a list of at most {MAX_QUANTILES}."
+        )
     entry = entry_of(mechanism["key"] if isinstance(mechanism["key"], str) else "")
     epsilon, target = decode_number(document["epsilon"], "The ε of a statistic"), document.get("target")
     if not 0 < epsilon < math.inf:
@@ -355,4 +412,8 @@ def _read_question(document: Any) -> PlannedQuestion:
         pinned=document.get("pinned", False),
         ways=ways,
         lines=tuple(lines),
+        statistic=statistic,
+        by=tuple(by),
+        min_rows=min_rows,
+        quantiles=tuple(decode_number(each, "A quantile of a statistic") for each in quantiles),
     )

@@ -2,7 +2,8 @@
 
 ``for_targets`` selects for each question the mechanism that meets the target on all data with the smallest ε. With
 data-independent noise that ε is confirmed by fresh random numbers on mock data (``dplab.solve``); for any other
-mechanism the simulation is only a forecast, so its theorem decides.
+mechanism the simulation is only a forecast, so its theorem decides. For a statistic by group it is the smallest ε at
+which the predicted margin of a group is within the target, in closed form.
 
 ``for_total`` shares a total ε such that each question exceeds its target by the same factor. A question without a
 target takes its error at an equal share as target. Errors are interpolated between the grid's values of ε on
@@ -23,6 +24,7 @@ from dpcore.mechanisms import entry as entry_of
 from dplab.solve import KAPPA, Need, entries_by_promised_epsilon, needed_epsilons
 from dprelease.plan.answers import max_summed_cells
 from dprelease.plan.errors import GRID, Losses, curve, question_key, twin_of
+from dprelease.plan.margins import smallest_epsilon
 from dprelease.plan.questions import WHOLE_TABLE, Plan, PlannedQuestion
 
 HALVINGS = 60
@@ -115,6 +117,10 @@ def _needs(plan: Plan, question: PlannedQuestion, *, seed: int, pure: bool) -> G
     values = {entry_key: question.values_for(entry_key) for entry_key in plan.proved(question)}
     guarantees = {key: entry_of(key).make(**parameters).guarantee(problem) for key, parameters in values.items()}
     entries = [entry_of(key) for key, guarantee in guarantees.items() if not (pure and guarantee.delta)]
+    if question.statistic:
+        yield 0.0
+        least_epsilons = {each.key: smallest_epsilon(plan, question, each, target=target) for each in entries}
+        return [Need(key=key, promised=least, simulated=None, slow=False) for key, least in least_epsilons.items()]
     if counts:
         rows = twin_of(plan, question, seed=seed)
         work = needed_epsilons(

@@ -14,6 +14,7 @@ from dpcore.queries.ranges import Cells, Thresholds, classes_for
 from dplab import advice
 from dprelease.plan.predicates import read_lines
 from dprelease.plan.questions import MAX_QUESTIONS, QUANTITIES, WHOLE_TABLE, PlannedQuestion
+from pages.plan.group_form import available_groups, group_question, group_settings, pick_groups
 from pages.plan.plan_table import PlanTable, controls_version
 from pages.plan.questions import DEFAULT_ENTRY, refusal_reason, store_questions
 
@@ -23,7 +24,7 @@ PAIRS = 2
 """Maximum number of columns of a statistic, except for tables."""
 MAX_PROBLEMS = 5
 """Maximum number of error messages about pasted lines."""
-EXAMPLE = "age 20–34, sex = Female\nage >= 65"
+EXAMPLE = "age 20–34, sex = Female\nage >= 65\nmean hours_per_week by sex, race"
 
 
 def available_questions(plan_table: PlanTable, columns: Sequence[str]) -> dict[str, tuple[str, PlannedQuestion]]:
@@ -61,8 +62,12 @@ def add_question(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) ->
     names = [column.name for column in plan_table.table.used]
     with st.popover("Add a statistic", width="stretch", disabled=len(questions) >= MAX_QUESTIONS):
         columns = st.multiselect("Columns", names, default=names[:1], key=f"plan_columns_{plan_table.key}")
-        options = available_questions(plan_table, columns) if columns else {}
+        by = pick_groups(plan_table, names, columns)
+        options = available_questions(plan_table, columns) if columns and not by else {}
+        options |= available_groups(plan_table, columns, by, epsilon=EPSILON)
         if not options:
+            if by:
+                st.caption("By group: two numbers, one number, one column of two labels, or no column for people.")
             return
         option_key = st.selectbox(
             "Statistic", list(options), format_func=lambda key: options[key][0], key=f"plan_asked_{plan_table.key}"
@@ -74,6 +79,8 @@ def add_question(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) ->
         if option_key == "quantile":
             share = st.number_input("Share of rows below it", 0.01, 0.99, 0.5, format="%g", key="plan_quantile")
             new = replace(new, values={"quantile": float(share)})
+        if new.statistic:
+            new = group_settings(plan_table, new)
         if st.button("Add", key="plan_add", type="primary"):
             append_questions(plan_table, questions, [new])
 
@@ -85,7 +92,8 @@ def paste_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion])
             "One statistic per line, or a CSV whose first line names the columns",
             key=f"plan_lines_{controls_version()}_{plan_table.key}", placeholder=EXAMPLE,
             help="A range of whole numbers includes both ends; a range of other numbers excludes the upper end. "
-                 "Lines about the same columns become one statistic.",
+                 "Lines about the same columns become one statistic. Statistics by group begin with people, share, "
+                 "sum, mean, spread, ratio, slope, median, quartiles or deciles.",
         )  # fmt: skip
         if not st.button("Add these lines", key="plan_lines_add", type="primary"):
             return
@@ -94,14 +102,23 @@ def paste_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion])
             st.error(problem)
         if len(parsed.problems) > MAX_PROBLEMS:
             st.error(f"{len(parsed.problems) - MAX_PROBLEMS:,} more lines cannot be read.")
-        if not (parsed.lines or parsed.problems):
+        if not (parsed.lines or parsed.groups or parsed.problems):
             st.error("These lines contain no statistic.")
         elif not parsed.problems:
-            template = PlannedQuestion(
-                columns=tuple(next(iter(parsed.lines))), queries=Marginals.key, ways=1, epsilon=EPSILON,
-                entry_key="direct-tables", values={"noise": "laplace"},
-            )  # fmt: skip
-            new = [replace(template, columns=names, ways=0, lines=lines) for names, lines in parsed.lines.items()]
+            new = [
+                PlannedQuestion(
+                    columns=names, queries=Marginals.key, epsilon=EPSILON, entry_key="direct-tables",
+                    values={"noise": "laplace"}, lines=lines,
+                )
+                for names, lines in parsed.lines.items()
+            ]  # fmt: skip
+            new += [
+                replace(
+                    group_question(each.statistic, each.columns, each.by, epsilon=EPSILON),
+                    min_rows=each.min_rows, quantiles=each.quantiles,
+                )
+                for each in parsed.groups
+            ]  # fmt: skip
             append_questions(plan_table, questions, new)
 
 

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from dprelease.plan.errors import Prediction
-from dprelease.plan.questions import Plan
+from dprelease.plan.groups import PEOPLE
+from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.charts.picture import Axis, Bars, Dots, Mark, Picture
 from pages.charts.words import percent, printable_labels, rows
+from pages.plan.margin_words import of_scale
 
 ABOVE, LINE, TWO_LINES = 86, 34, 46
 """Pixels of the picture besides its lines, of a line, and of a line whose label has two."""
@@ -117,14 +119,21 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
 
 
 def _amount(plan: Plan, place: int, error: float) -> str:
-    """Return an error in words: a share of n and rows, or for a mean a share of the declared range."""
-    mean = plan.questions[place].quantity == "mean"
-    return f"{percent(error)} {'of its range' if mean else f'({rows(error, plan.n)})'}"
+    """Return an error in words: a share of n and rows, or a share of a mean's or a margin's scale."""
+    words = _of_what(plan.questions[place])
+    return f"{percent(error)} {words or f'({rows(error, plan.n)})'}"
+
+
+def _of_what(question: PlannedQuestion) -> str:
+    """Return what a statistic's errors are shares of; empty for n."""
+    if question.statistic:
+        return "" if question.statistic == PEOPLE else of_scale(question)
+    return "of its range" if question.quantity == "mean" else ""
 
 
 def _relative(plan: Plan, place: int, prediction: Prediction) -> str:
-    """Return the mean error relative to a small count; empty for means and quantiles."""
-    if plan.questions[place].quantity:
+    """Return the mean error relative to a small count; empty for means, quantiles and statistics by group."""
+    if plan.questions[place].quantity or plan.questions[place].statistic:
         return ""
     return f"\nmean error {percent(prediction.typical * plan.n / SMALL)} of a count of {SMALL} rows"
 
@@ -132,8 +141,7 @@ def _relative(plan: Plan, place: int, prediction: Prediction) -> str:
 def _sentence(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str]) -> str:
     """Return the expected errors and the missed targets as sentences."""
     errors = "; ".join(
-        f"{name}: {'not computed yet' if math.isnan(each.promised) else percent(each.worst)}"
-        f"{' of its range' * (question.quantity == 'mean')}"
+        f"{name}: {_expected(question, each)}"
         for name, question, each in zip(names, plan.questions, predictions, strict=True)
     )
     missed_places = missed_targets(plan, predictions)
@@ -148,13 +156,22 @@ def _sentence(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str
     return text
 
 
+def _expected(question: PlannedQuestion, prediction: Prediction) -> str:
+    """Return an expected error in words."""
+    if math.isnan(prediction.promised):
+        return "not computed yet"
+    if prediction.worst == math.inf:
+        return "not predicted"
+    return f"{percent(prediction.worst)} {_of_what(question)}".strip()
+
+
 def missed_targets(plan: Plan, predictions: Sequence[Prediction]) -> list[int]:
-    """Return the indices of the statistics whose theorem does not guarantee the target."""
+    """Return the indices of the statistics whose theorem does not guarantee the target; see also ``wide_margins``."""
     pairs = enumerate(zip(plan.questions, predictions, strict=True))
     return [
         place
         for place, (question, prediction) in pairs
-        if question.target is not None and prediction.promised > question.target
+        if question.target is not None and not question.statistic and prediction.promised > question.target
     ]
 
 
@@ -166,14 +183,18 @@ def _table(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str]) 
         "ε": [question.epsilon for question in plan.questions],
         "target": [question.target for question in plan.questions],
         "worst error, expected": [each.worst for each in predictions],
-        "root mean square of the worst error": [each.mean_square for each in predictions],
+        "root mean square of the worst error": [
+            each.mean_square if math.isfinite(each.mean_square) else None for each in predictions
+        ],
         "mean error, expected": [each.typical for each in predictions],
         f"mean error, relative to a count of {SMALL} rows": [
-            None if planned.quantity else each.typical * plan.n / SMALL
+            None if planned.quantity or planned.statistic else each.typical * plan.n / SMALL
             for planned, each in zip(plan.questions, predictions, strict=True)
         ],
         "worst error, guaranteed": [each.promised if each.promised < math.inf else None for each in predictions],
         "guaranteed only if n is correct": [each.if_n for each in predictions],
         "impossible below": [each.impossible for each in predictions],
+        "margin of a group": [each.margin.half_width if each.margin else None for each in predictions],
+        "group's rows": [each.margin.people if each.margin else None for each in predictions],
         "holds on all data": [each.on_all_data for each in predictions],
     }

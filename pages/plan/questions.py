@@ -14,11 +14,23 @@ from dpcore.data.reading.intake import clean_name
 from dpcore.mechanisms import entry as entry_of
 from dpcore.queries.ranges import classes_for
 from dplab import advice
+from dprelease.plan.margins import Margin, margin
 from dprelease.plan.questions import WHOLE_TABLE, Plan, PlannedQuestion
 from dprelease.requests.coverage import coverage
 from pages.charts.words import mark_suggested
+from pages.plan.margin_words import (
+    SCALES,
+    amount_of,
+    group_title,
+    margin_sentence,
+    noun_of,
+    of_scale,
+    read_margin,
+    target_text,
+)
 from pages.plan.plan_table import QUESTIONS, VERSION, PlanTable, controls_version, session_questions
 from pages.shell.controls import read_target
+from pages.shell.private.data_in_use import escaped
 from pages.shell.state import SessionKey
 
 MAX_EPSILON = 20.0
@@ -61,6 +73,8 @@ def initial_questions(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
 
 def question_title(table: DeclaredTable, question: PlannedQuestion) -> str:
     """Return a statistic in words: "mean of income"; column names from a plan's file are cleaned."""
+    if question.statistic:
+        return group_title(table, question)
     quantity, columns = "", " × ".join(map(clean_name, question.columns))
     if question.lines:
         quantity = f"{len(question.lines)} line{'s' * (len(question.lines) > 1)}"
@@ -88,10 +102,32 @@ def refusal_reason(plan_table: PlanTable, question: PlannedQuestion) -> str:
     return ""
 
 
+def plan_of(plan_table: PlanTable, question: PlannedQuestion) -> Plan:
+    """Return the plan of one question of the table."""
+    return Plan(
+        table=plan_table.table,
+        n=plan_table.n,
+        questions=(question,),
+        neighbours=plan_table.neighbours,
+        beta=plan_table.beta,
+    )
+
+
+def planned_margin(plan_table: PlanTable, question: PlannedQuestion) -> Margin | None:
+    """Return the predicted margin of a statistic by group; None where none can be predicted."""
+    plan = plan_of(plan_table, question)
+    try:
+        return margin(plan, question, plan.mechanism(question))
+    except ParameterError:
+        return None
+
+
 def coverage_note(plan_table: PlanTable, question: PlannedQuestion) -> str:
-    """Return a sentence on bounds and missing values of a mean or quantile; empty for tables and counts."""
-    plan = Plan(table=plan_table.table, n=plan_table.n, questions=(question,), neighbours=plan_table.neighbours)
+    """Return sentences below a statistic: its margin by group, or bounds and missing values; empty for counts."""
+    plan = plan_of(plan_table, question)
     (planned_question,) = plan.questions
+    if question.statistic:
+        return escaped(margin_sentence(plan, question, planned_margin(plan_table, question)))
     return coverage(plan.mechanism(planned_question), plan.problem(planned_question))
 
 
@@ -116,12 +152,11 @@ def _question_row(
     plan_table: PlanTable, question: PlannedQuestion, place: int, *, is_only: bool
 ) -> PlannedQuestion | None:
     """Draw one question's controls and return it; None if it was removed."""
-    plan = Plan(table=plan_table.table, n=plan_table.n, questions=(question,), neighbours=plan_table.neighbours)
+    plan = plan_of(plan_table, question)
     entries = plan.proved(question)
     key_suffix, of_question = f"{controls_version()}_{plan_table.key}_{place}", f"of statistic {place + 1}"
     keys = list(entries)
     epsilon_now = SessionKey(f"plan_epsilon_{key_suffix}", question.epsilon).value  # current value of the control below
-    is_mean = question.quantity == "mean"
     advised = (
         advice.recommended_entry(plan.problem(question), epsilon=epsilon_now) if question.releases == "data" else ""
     )
@@ -138,18 +173,7 @@ def _question_row(
         "ε", 0.001, MAX_EPSILON, question.epsilon, step=None, format="%g", key=f"plan_epsilon_{key_suffix}", width=90,
         help=f"Privacy budget {of_question}.",
     )  # fmt: skip
-    target_text = st.text_input(
-        "Target", "" if question.target is None else f"{100 * question.target:.3g}%", key=f"plan_target_{key_suffix}",
-        placeholder="1%", max_chars=20, width=90,
-        help=f"The target for the worst error {of_question}: "
-        f"{'1% of the declared range' if is_mean else '1% or 50 rows'}.",
-    )  # fmt: skip
-    target = (
-        read_target(target_text, n=plan_table.n) if target_text and not (is_mean and "row" in target_text) else None
-    )
-    if target_text and target is None:
-        st.error(OF_A_MEAN if is_mean else "A target is a share (1%) or a number of rows (50 rows).")
-        target = question.target
+    target = _target(plan_table, question, key=f"plan_target_{key_suffix}", of_question=of_question)
     pinned = st.checkbox(
         "Fix ε", question.pinned, key=f"plan_pinned_{key_suffix}", help="The buttons below do not change this ε."
     )
@@ -159,3 +183,41 @@ def _question_row(
         question, entry_key=str(chosen), epsilon=float(epsilon), target=target, pinned=pinned,
         values=question.values_for(str(chosen)),
     )  # fmt: skip
+
+
+def _target(plan_table: PlanTable, question: PlannedQuestion, *, key: str, of_question: str) -> float | None:
+    """Draw the control of a statistic's target and return it; the last one where the text is no target."""
+    if question.statistic:
+        return _group_target(plan_table, question, key=key, of_question=of_question)
+    is_mean = question.quantity == "mean"
+    text = st.text_input(
+        "Target", "" if question.target is None else f"{100 * question.target:.3g}%", key=key,
+        placeholder="1%", max_chars=20, width=90,
+        help=f"The target for the worst error {of_question}: "
+        f"{'1% of the declared range' if is_mean else '1% or 50 rows'}.",
+    )  # fmt: skip
+    target = read_target(text, n=plan_table.n) if text and not (is_mean and "row" in text) else None
+    if text and target is None:
+        st.error(OF_A_MEAN if is_mean else "A target is a share (1%) or a number of rows (50 rows).")
+        return question.target
+    return target
+
+
+def _group_target(plan_table: PlanTable, question: PlannedQuestion, *, key: str, of_question: str) -> float | None:
+    """Draw the same for a statistic by group, whose target is a margin in its own unit."""
+    planned = planned_margin(plan_table, question)
+    example = amount_of(planned, 0.01, question.statistic, noun=noun_of(plan_table.table)) if planned else "1%"
+    text = st.text_input(
+        "± Target", target_text(question, planned), key=key, placeholder="1%", max_chars=20, width=90,
+        help=f"The target for the margin in every group {of_question}: {escaped(example)}, "
+        f"or 1% {of_scale(question)}.",
+    )  # fmt: skip
+    if not text or planned is None:
+        return question.target if text else None
+    if text == target_text(question, planned):  # as drawn: its digits are fewer
+        return question.target
+    target = read_margin(text, planned)
+    if target is None:
+        st.error(f"A margin is a number in the statistic's unit, or a share (1%) of {SCALES[question.statistic]}.")
+        return question.target
+    return target

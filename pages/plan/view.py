@@ -20,6 +20,7 @@ from pages.plan.add_questions import add_question, paste_questions
 from pages.plan.figure import missed_targets, planned_errors
 from pages.plan.frontier import frontier
 from pages.plan.last_release import changes_since_release
+from pages.plan.margin_words import wide_margins
 from pages.plan.plan_table import NEXT_TABLE, NOTE, OPENED, TABLE, PlanTable, open_plan_file, pick_table, to_release
 from pages.plan.preview import preview
 from pages.plan.questions import edit_questions, question_title, questions_of, store_questions
@@ -109,6 +110,9 @@ def show_plan() -> None:
             f"No theorem guarantees the target of statistic{'s' * (len(missed) > 1)} {places}."
             + (FORECAST if any(plan.questions[place].entry_key == WHOLE_TABLE for place in missed) else "")
         )
+    if wide := wide_margins(plan, predictions):
+        places = ", ".join(str(place + 1) for place in wide)
+        st.caption(f"The margin of a group is above the target of statistic{'s' * (len(wide) > 1)} {places}.")
     picture = planned_errors(plan, predictions, titles=[question_title(plan.table, each) for each in questions])
     draw_with_table(picture, key="plan", badge=BADGE, title="errors of the plan", download=True)
     frontier(plan_table, plan)

@@ -29,7 +29,7 @@ CONTROLS = (
     "number_input", "radio", "select_slider", "selectbox", "slider", "text_area", "text_input", "toggle",
 )  # fmt: skip
 CHOICES = ("selectbox", "radio", "button_group")
-SHORT = 6
+SHORT = 8
 OF_ONE_TABLE = re.compile(r"_\d|\||_(adult|earnings)")
 """In the keys of controls that exist once for each row of a plan or each data set."""
 ROOMS = (*PACKAGES, "pages")

@@ -1,0 +1,91 @@
+"""Margins of group statistics before a release, to first order in the noise, from declared bounds alone.
+
+To first order every statistic of a group errs by a combination of its counters' noises, sum of w_j Z_j, divided by the
+group's rows but for sums and numbers of rows. The weights w_j depend on where the data lie. A mean takes those of the
+largest margin, a mean at a bound. A ratio takes both means in the middle of their ranges; a slope two numbers that are
+uniform on their ranges and unrelated. The noise of the released number of rows is left out: these are predictions.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import Floats, ParameterError
+from dpcore.mechanisms.grouped.statistics import bounds, factors
+from dpcore.mechanisms.grouped.weights import row_weight
+from dpcore.queries.groups import GroupStatistics
+from dplab.intervals.combinations import half_width
+from dplab.intervals.noise import CounterNoise
+
+UNIFORM_VARIANCE = 1 / 12
+"""Variance of a number that is uniform on a range of length 1."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlannedMargin:
+    """How the noise of counters moves one statistic of a group, to first order.
+
+    Attributes:
+        weights: of each counter's noise, in the statistic's unit, for a group of one row.
+        falls: whether the margin falls in proportion to the group's rows.
+    """
+
+    weights: Floats
+    falls: bool = True
+
+    def half_width(self, noise: CounterNoise, *, people: int, level: float) -> float:
+        """Return the half-width to expect in a group of so many rows; infinity for none."""
+        if people < 0:
+            raise ParameterError("A group has at least 0 rows.")
+        if self.falls and not people:
+            return math.inf
+        largest = float(np.abs(self.weights).max())
+        return largest * half_width(self.weights / largest, noise, level) / (people if self.falls else 1)
+
+
+def margin_of_rows() -> PlannedMargin:
+    """Return the margin of a number of rows that is one counter."""
+    return PlannedMargin(weights=np.ones(1), falls=False)
+
+
+def margin_of_mean(queries: GroupStatistics) -> PlannedMargin:
+    """Return the margin of the mean of one number, or of the share of the second of two labels, of any degree."""
+    low, high = bounds(queries.domain.columns[queries.numbers[0]])
+    return PlannedMargin(weights=(high - low) * factors(queries.degree, 1) / row_weight(queries))
+
+
+def margin_of_sum(queries: GroupStatistics) -> PlannedMargin:
+    """Return the margin of the sum of one number, whatever the group's rows."""
+    low, high = bounds(queries.domain.columns[queries.numbers[0]])
+    weights = low + (high - low) * factors(queries.degree, 1)
+    return PlannedMargin(weights=weights / row_weight(queries), falls=False)
+
+
+def margin_of_ratio(queries: GroupStatistics) -> PlannedMargin:
+    """Return the margin of the first number's sum over the second's, both means in the middle of their ranges.
+
+    Raises:
+        ParameterError: the middle of the second number's range is 0.
+    """
+    first, second = (np.array(bounds(queries.domain.columns[place])) for place in queries.numbers)
+    divisor = float(second.mean())
+    if not divisor:
+        raise ParameterError("No margin of this ratio can be predicted: the middle of its divisor's range is 0.")
+    ratio, each = float(first.mean()) / divisor, factors(queries.degree, 1)
+    values = [low + (high - low) * each for low, high in (first, second)]
+    off = (values[0][:, None] - ratio * values[1][None, :]).reshape(-1)
+    return PlannedMargin(weights=off / divisor / row_weight(queries))
+
+
+def margin_of_slope(queries: GroupStatistics) -> PlannedMargin:
+    """Return the margin of the slope of the first number on the second, uniform and unrelated numbers.
+
+    With covariance 0 only the covariance's error counts: that of the mean product of both distances from the middle.
+    """
+    (low, high), (start, end) = (bounds(queries.domain.columns[place]) for place in queries.numbers)
+    off = factors(queries.degree, 1) - 0.5
+    weights = (high - low) / (end - start) / UNIFORM_VARIANCE * np.outer(off, off).reshape(-1)
+    return PlannedMargin(weights=weights / row_weight(queries))

@@ -1,0 +1,161 @@
+"""Lines of text that name statistics by group: “mean income by region, sex”, “share smoker = yes by age band”.
+
+A line begins with the statistic, names its columns, and after “by” those that form groups; “groups of 300” at the end
+declares the rows of the smallest group. Everything here is public.
+
+>>> from dpcore.data.declarations import DeclaredColumn
+>>> from dpcore.data.columns import Labels, Number
+>>> table = DeclaredTable(columns=(DeclaredColumn(name="income", on=Number(high=100)),
+...                                DeclaredColumn(name="region", on=Labels(labels=("N", "S")))))
+>>> read_group_line("median of income by region, groups of 300", table)
+GroupLine(statistic='quantiles', columns=('income',), by=('region',), min_rows=300, quantiles=(0.5,))
+>>> read_group_line("income 20-30", table) is None
+True
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from dpcore.core import ParameterError
+from dpcore.data.columns import Labels, is_labels
+from dpcore.data.declarations import DeclaredTable
+from dprelease.plan.groups import (
+    MEAN,
+    PEOPLE,
+    QUANTILES,
+    RATIO,
+    SHARE,
+    SLOPE,
+    SPREAD,
+    STATISTICS,
+    SUM,
+    is_two_labels,
+)
+
+QUARTILES, DECILES = (0.25, 0.5, 0.75), tuple(place / 10 for place in range(1, 10))
+WORDS = {
+    "mean and spread": SPREAD,
+    "spread": SPREAD,
+    "mean": MEAN,
+    "average": MEAN,
+    "sum": SUM,
+    "total": SUM,
+    "share": SHARE,
+    "people": PEOPLE,
+    "count": PEOPLE,
+    "ratio": RATIO,
+    "slope": SLOPE,
+    "median": QUANTILES,
+    "quartiles": QUANTILES,
+    "deciles": QUANTILES,
+}
+"""Statistics by the words with which a line begins."""
+NAMED_SHARES = {"median": (0.5,), "quartiles": QUARTILES, "deciles": DECILES}
+BEGINS = re.compile(rf"({'|'.join(sorted(WORDS, key=len, reverse=True))})\b\s*(?:of\b|with\b)?\s*(.*)", re.I | re.S)
+SMALLEST = re.compile(r"[,;]?\s*groups of (?:at least )?([\d,]+)(?: (?:people|rows))?$", re.I)
+BETWEEN_NAMES = re.compile(r"\s*(?:,|×|\band\b|/|\bto\b|\bon\b|\bper\b)\s*")
+MAX_LETTERS = 400
+"""Largest number of characters of a line."""
+SHOWN = 40
+"""Number of characters of a line that an error message quotes."""
+
+
+@dataclass(frozen=True)
+class GroupLine:
+    """A statistic by group, as a line names it; the attributes are those of ``PlannedQuestion``."""
+
+    statistic: str
+    columns: tuple[str, ...]
+    by: tuple[str, ...]
+    min_rows: int = 0
+    quantiles: tuple[float, ...] = ()
+
+
+def read_group_line(line: str, table: DeclaredTable) -> GroupLine | None:
+    """Parse a line; None where it is too long, or does not begin with a statistic or begins with a column's name.
+
+    Raises:
+        ParameterError: one sentence on what is unknown; a share is of the second of two labels.
+    """
+    begins = BEGINS.match(line.strip()) if len(line) <= MAX_LETTERS else None
+    if begins is None or _named(line.strip(), table):
+        return None
+    word, rest = begins[1].lower(), begins[2]
+    min_rows = 0
+    if smallest := SMALLEST.search(rest):
+        rest, min_rows = rest[: smallest.start()], int(smallest[1].replace(",", "") or 0)
+    statistic = WORDS[word]
+    measured, by = _split(rest, table)
+    columns = (_share(measured, table),) if statistic == SHARE else _names(measured, table)
+    kind = STATISTICS[statistic]
+    if len(columns) != kind.columns:
+        number = {0: "no column", 1: "one column"}.get(kind.columns, "two columns")
+        raise ParameterError(f"“{kind.title}” is of {number}, by other columns.")
+    return GroupLine(statistic, columns, by, min_rows, NAMED_SHARES.get(word, ()))
+
+
+def _split(text: str, table: DeclaredTable) -> tuple[str, tuple[str, ...]]:
+    """Return the text before “by”, and the columns after it; a column's name may contain the word, too."""
+    problem: ParameterError | None = None
+    for found in re.finditer(r"(?:^|\s)by\s+", text, re.I):
+        try:
+            return text[: found.start()].strip(), _names(text[found.end() :], table)
+        except ParameterError as error:
+            problem = error
+    if problem is not None and _named(text.strip(), table) != text.strip():
+        raise problem
+    return text.strip(), ()
+
+
+def _names(text: str, table: DeclaredTable) -> tuple[str, ...]:
+    """Parse names of columns with commas or words between them.
+
+    Raises:
+        ParameterError: a column is unknown.
+    """
+    names, rest = [], text.strip()
+    while rest:
+        name = _named(rest, table)
+        if not name:
+            raise ParameterError(f"no column is called “{rest[:SHOWN]}”.")
+        names.append(name)
+        rest = rest[len(name) :]
+        between = BETWEEN_NAMES.match(rest)
+        if rest.strip() and (between is None or not rest[between.end() :].strip()):
+            raise ParameterError(f"“{rest.strip()[:SHOWN]}” does not begin with a comma and the name of a column.")
+        rest = rest[between.end() :] if between else ""
+    return tuple(names)
+
+
+def _named(text: str, table: DeclaredTable) -> str:
+    """Return the longest column name with which the text begins; empty where it begins with none."""
+    names = sorted((column.name for column in table.used), key=len, reverse=True)
+    return next((name for name in names if re.match(rf"{re.escape(name)}(?![^\W_])", text)), "")
+
+
+def _share(text: str, table: DeclaredTable) -> str:
+    """Return the column of “smoker = yes”; only the second of two labels has a share.
+
+    Raises:
+        ParameterError: the column or the label is another.
+    """
+    name = _named(text, table)
+    if not name:
+        raise ParameterError(f"“{text[:SHOWN]}” does not begin with the name of a column.")
+    on, label = table.on(name), re.sub(r"^\s*(?:==?|is\b)?\s*", "", text[len(name) :]).strip()
+    if not is_two_labels(on):
+        raise ParameterError(f"a share needs a column of two labels, and “{name}” is another.")
+    assert is_labels(on)
+    return _second_label(name, on, label)
+
+
+def _second_label(name: str, on: Labels, label: str) -> str:
+    """Return the column's name if the label is its second, or none is named."""
+    first, second = on.labels
+    if label and label.casefold() not in (first.casefold(), second.casefold()):
+        raise ParameterError(f"“{name}” has no label “{label[:SHOWN]}”.")
+    if label and label != second and label.casefold() != second.casefold():
+        raise ParameterError(f"a share is of the second label, “{name} = {second}”; the rest have “{first}”.")
+    return name

@@ -1,0 +1,131 @@
+"""Statistics by group in a plan: which columns they take, what they read and which queries answer them.
+
+A statistic is of some columns, *by* up to three others whose cells form the groups. Numbers and dates that form groups
+are read in ranges by a public rule (``bin_ranges``). Everything here is public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dpcore.core import ParameterError, Queries
+from dpcore.core.problem import MAX_ROWS
+from dpcore.data.columns import Labels, Number, is_labels, is_number
+from dpcore.data.declarations import Capped, DeclaredTable, bin_ranges
+from dpcore.data.product import Product
+from dpcore.data.readings import Columns, Reading
+from dpcore.queries.groups import MAX_GROUP_COLUMNS, GroupQuantiles, GroupStatistics, is_measured
+from dpcore.queries.marginals import Marginals
+
+GROUP_BINS = 10
+"""Largest number of ranges of a number that forms groups."""
+PEOPLE, SHARE, SUM, MEAN, SPREAD = "people", "share", "sum", "mean", "spread"
+RATIO, SLOPE, QUANTILES = "ratio", "slope", "quantiles"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatisticKind:
+    """One kind of statistic by group.
+
+    Attributes:
+        title: its name on a page.
+        columns: number of columns that it is of.
+        queries: key of the query class.
+        entry_key: key of the mechanism that is planned first.
+        degree: degree of the counters; 0 without counters.
+    """
+
+    title: str
+    columns: int
+    queries: str = GroupStatistics.key
+    entry_key: str = "group-counters"
+    degree: int = 1
+
+
+STATISTICS = {
+    PEOPLE: StatisticKind(
+        title="People", columns=0, queries=Marginals.key, entry_key="direct-tables", degree=0
+    ),
+    SHARE: StatisticKind(title="Share", columns=1),
+    SUM: StatisticKind(title="Sum", columns=1),
+    MEAN: StatisticKind(title="Mean", columns=1),
+    SPREAD: StatisticKind(title="Mean and spread", columns=1, degree=2),
+    RATIO: StatisticKind(title="Ratio of sums", columns=2),
+    SLOPE: StatisticKind(title="Slope and correlation", columns=2, degree=2),
+    QUANTILES: StatisticKind(
+        title="Quantiles", columns=1, queries=GroupQuantiles.key, entry_key="group-quantiles", degree=0
+    ),
+}  # fmt: skip
+"""Kinds of statistics by group, by key."""
+
+
+def check_shape(
+    statistic: str,
+    columns: Sequence[str],
+    by: Sequence[str],
+    *,
+    queries: str,
+    min_rows: int = 0,
+    quantiles: Sequence[float] = (),
+) -> None:
+    """Raise ParameterError with one sentence where a statistic does not take these columns and settings."""
+    kind = STATISTICS.get(statistic)
+    if kind is None:
+        raise ParameterError(f"A statistic by group is one of {', '.join(STATISTICS)}.")
+    if len(columns) != kind.columns:
+        number = {0: "no column", 1: "one column"}.get(kind.columns, "two columns")
+        raise ParameterError(f"“{kind.title}” is of {number}, by other columns.")
+    if not len(set((*columns, *by))) == len(columns) + len(by) <= kind.columns + MAX_GROUP_COLUMNS:
+        raise ParameterError(f"Groups are formed by at most {MAX_GROUP_COLUMNS} columns, each named once.")
+    if not (columns or by):
+        raise ParameterError("A number of people is by at least one column.")
+    if queries != kind.queries:
+        raise ParameterError(f"The queries of “{kind.title}” are “{kind.queries}”.")
+    if not 0 <= min_rows <= MAX_ROWS:
+        raise ParameterError(f"The smallest group has between 0 and {MAX_ROWS:,} rows.")
+    if bool(quantiles) != (statistic == QUANTILES):
+        raise ParameterError("Quantiles need the shares of the rows below them, and other statistics have none.")
+
+
+def group_reading(table: DeclaredTable, columns: Sequence[str], by: Sequence[str]) -> Reading:
+    """Return the reading of the columns that form groups, then of the measured ones, with all their cells."""
+    grouped = [table.on(name) for name in by]
+    domains = [bin_ranges(on, bins=GROUP_BINS) if is_number(on) else on for on in grouped]
+    names = (*by, *columns)
+    product = Product(names=names, columns=(*domains, *(table.on(name) for name in columns)))
+    reading = Columns(names=names, on=product)
+    return Capped(reading=reading, person=table.person, rows=table.person_rows) if table.person else reading
+
+
+def group_queries(domain: Product, statistic: str, *, quantiles: tuple[float, ...] = (), min_rows: int = 0) -> Queries:
+    """Return the queries of a statistic, whose columns stand last in the domain.
+
+    Raises:
+        ParameterError: the statistic is not of such columns.
+    """
+    kind, count = STATISTICS[statistic], domain.attributes
+    if statistic == PEOPLE:
+        return Marginals(domain=domain, ways=count)
+    numbers = tuple(range(count - kind.columns, count))
+    measured = [domain.columns[place] for place in numbers]
+    if statistic == SHARE and not is_two_labels(measured[0]):
+        raise ParameterError("A share is of a column of two labels.")
+    if statistic != SHARE and not all(is_number(each) and is_measured(each) for each in measured):
+        raise ParameterError(f"“{kind.title}” is of columns of numbers with equal cells.")
+    if statistic == QUANTILES:
+        return GroupQuantiles(domain=domain, numbers=numbers, quantiles=quantiles)
+    return GroupStatistics(domain=domain, numbers=numbers, degree=kind.degree, min_rows=min_rows)
+
+
+def is_two_labels(on: Number | Labels) -> bool:
+    """Return whether a column has two labels; a share is of the rows with the second."""
+    return is_labels(on) and len(on.labels) == 2
+
+
+def declared_groups(domain: Product, statistic: str) -> int:
+    """Return the number of groups of declared cells, without the reserved cells for other values."""
+    count = 1
+    for column in domain.columns[: domain.attributes - STATISTICS[statistic].columns]:
+        count *= column.ordered
+    return count

@@ -1,0 +1,90 @@
+"""The form of a statistic by group: which ones are available for some columns and groups, and their settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from dpcore.data.columns import is_number
+from dpcore.queries.groups import MAX_GROUP_COLUMNS, is_measured
+from dprelease.plan.group_lines import QUARTILES
+from dprelease.plan.groups import (
+    MEAN,
+    PEOPLE,
+    QUANTILES,
+    RATIO,
+    SHARE,
+    SLOPE,
+    STATISTICS,
+    is_two_labels,
+)
+from dprelease.plan.questions import PlannedQuestion
+from pages.plan.margin_words import NAMED_QUANTILES, noun_of, statistic_title
+from pages.plan.plan_table import PlanTable
+from pages.shell.state import SessionKey
+
+WITHOUT_GROUPS = {MEAN, QUANTILES, PEOPLE}
+"""Statistics that other mechanisms release better where there are no groups."""
+QUANTILE_CHOICES = {**NAMED_QUANTILES, (0.05, 0.5, 0.95): "5%, 50% and 95%"}
+
+
+def group_question(statistic: str, columns: Sequence[str], by: Sequence[str], *, epsilon: float) -> PlannedQuestion:
+    """Return a statistic by group with the mechanism that is planned first."""
+    kind = STATISTICS[statistic]
+    values = {"noise": "laplace"} if statistic == PEOPLE else {}
+    quantiles = QUARTILES if statistic == QUANTILES else ()
+    return PlannedQuestion(
+        columns=tuple(columns), queries=kind.queries, entry_key=kind.entry_key, epsilon=epsilon, values=values,
+        statistic=statistic, by=tuple(by), quantiles=quantiles,
+    )  # fmt: skip
+
+
+def available_groups(
+    plan_table: PlanTable, columns: Sequence[str], by: Sequence[str], *, epsilon: float
+) -> dict[str, tuple[str, PlannedQuestion]]:
+    """Return the statistics by group that are available for these columns, by key: the title and the question."""
+    domains = [plan_table.table.on(name) for name in columns]
+    numbers = sum(is_number(on) and is_measured(on) for on in domains)
+    options: dict[str, tuple[str, PlannedQuestion]] = {}
+    for statistic, kind in STATISTICS.items():
+        labels = len(domains) == 1 and is_two_labels(domains[0])
+        fits = labels if statistic == SHARE else numbers == len(domains)
+        if not fits or len(domains) != kind.columns or (not by and statistic in WITHOUT_GROUPS):
+            continue
+        question = group_question(statistic, columns, by, epsilon=epsilon)
+        title = statistic_title(plan_table.table, question) if statistic in (SHARE, RATIO, SLOPE) else kind.title
+        options[f"by-{statistic}"] = title, question
+    return options
+
+
+def pick_groups(plan_table: PlanTable, names: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
+    """Draw the control of the columns that form groups, and return them."""
+    others = [name for name in names if name not in columns]
+    key = SessionKey[list[str]](f"plan_by_{plan_table.key}", [])
+    if not set(key.value) <= set(others):  # a column that is measured now forms no groups
+        key.value = [name for name in key.value if name in others]
+    return tuple(
+        st.multiselect(
+            "By", others, key=key, max_selections=MAX_GROUP_COLUMNS,
+            help="Columns whose values form groups. Numbers form groups of up to ten ranges.",
+        )
+    )  # fmt: skip
+
+
+def group_settings(plan_table: PlanTable, question: PlannedQuestion) -> PlannedQuestion:
+    """Draw the settings of a statistic by group, and return it with them."""
+    if question.statistic == QUANTILES:
+        shares = st.selectbox(
+            "Quantiles", list(QUANTILE_CHOICES), format_func=lambda each: QUANTILE_CHOICES[each], key="plan_shares"
+        )
+        question = replace(question, quantiles=shares)
+    if not question.by or question.statistic == PEOPLE:
+        return question
+    smallest = st.number_input(
+        f"Smallest group ({noun_of(plan_table.table)})", 1, plan_table.n, None, key=f"plan_smallest_{plan_table.key}",
+        placeholder="equal groups",
+        help="How many the smallest group has at least, if that is public. The margin is predicted for it.",
+    )  # fmt: skip
+    return replace(question, min_rows=int(smallest or 0))

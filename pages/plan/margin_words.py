@@ -1,0 +1,149 @@
+"""Statistics by group in words: their titles, their predicted margins, and targets in their own unit."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from dpcore.data.declarations import DeclaredTable
+from dpcore.data.reading.intake import clean_name
+from dprelease.plan.errors import Prediction
+from dprelease.plan.group_lines import DECILES, QUARTILES
+from dprelease.plan.groups import MEAN, PEOPLE, QUANTILES, RATIO, SHARE, SLOPE, SPREAD, STATISTICS, SUM
+from dprelease.plan.margins import Margin
+from dprelease.plan.questions import Plan, PlannedQuestion
+from pages.charts.words import confidence, percent, significant
+
+USUAL_SHARE = 0.05
+"""Share of the range to which the people that a group needs refer, where no target is set."""
+SCALES = {
+    PEOPLE: "n",
+    SHARE: "the group",
+    SUM: "the largest sum",
+    MEAN: "the range",
+    SPREAD: "the range",
+    RATIO: "the middle ratio",
+    SLOPE: "the ratio of the ranges",
+    QUANTILES: "the group",
+}
+"""What a margin's share is of, by statistic."""
+ASSUMED = {
+    SPREAD: " It is the margin of the mean.",
+    RATIO: " Assumed: both means lie in the middle of their ranges.",
+    SLOPE: " Assumed: both numbers are spread evenly over their ranges.",
+}
+NO_MARGIN = "No margin of this ratio can be predicted: the middle of its divisor's range is 0."
+NAMED_QUANTILES = {(0.5,): "Median", QUARTILES: "Quartiles", DECILES: "Deciles"}
+TARGET = re.compile(r"(?:±\s*)?(\d+(?:[.,]\d+)?|[.,]\d+)\s*(%?)\s*(.*)")
+
+
+def group_title(table: DeclaredTable, question: PlannedQuestion) -> str:
+    """Return a statistic by group in words: "Mean of income by region × sex"."""
+    return statistic_title(table, question) + (
+        f" by {' × '.join(map(clean_name, question.by))}" if question.by else ""
+    )  # fmt: skip
+
+
+def statistic_title(table: DeclaredTable, question: PlannedQuestion) -> str:
+    """Return what the statistic is of, without its groups."""
+    names, title = [clean_name(name) for name in question.columns], STATISTICS[question.statistic].title
+    if question.statistic == PEOPLE:
+        return title if not table.person else "Rows"
+    if question.statistic == SHARE:
+        return f"Share with {names[0]} = {share_label(table, question.columns[0])}"
+    if question.statistic == RATIO:
+        return f"Ratio of {names[0]} to {names[1]}"
+    if question.statistic == SLOPE:
+        return f"Slope and correlation of {names[0]} on {names[1]}"
+    if question.statistic == QUANTILES:
+        shares = ", ".join(f"{share:g}" for share in question.quantiles)
+        title = NAMED_QUANTILES.get(question.quantiles, f"Quantiles {shares}")
+    return f"{title} of {names[0]}"
+
+
+def share_label(table: DeclaredTable, column: str) -> str:
+    """Return the label of which a share is released: the second of two."""
+    return clean_name(table.on(column).describe(1))
+
+
+def amount(margin: Margin, share: float, *, noun: str = "people") -> str:
+    """Return a share of the margin's scale in the statistic's unit."""
+    if margin.unit == "rows":
+        return f"{significant(share * margin.scale)} {noun}"
+    return significant(share * margin.scale) + (f" {margin.unit}" if margin.unit else "")
+
+
+def amount_of(margin: Margin, share: float, statistic: str, *, noun: str = "people") -> str:
+    """Return the same; shares and quantiles as percentages, quantiles of the group's rows."""
+    if statistic == SHARE:
+        return percent(share)
+    return f"{percent(share)} of the group" if statistic == QUANTILES else amount(margin, share, noun=noun)
+
+
+def noun_of(table: DeclaredTable) -> str:
+    """Return what a group consists of: people, or rows where a person may have several."""
+    return "rows" if table.person else "people"
+
+
+def margin_sentence(plan: Plan, question: PlannedQuestion, margin: Margin | None) -> str:
+    """Return the predicted margin of a group and the people that a group needs."""
+    if margin is None:
+        return NO_MARGIN
+    noun, level = noun_of(plan.table), confidence(plan.beta)
+    if not math.isfinite(margin.half_width):
+        return "At this ε, noise hides every group."
+    wide = f"± {amount_of(margin, margin.share, question.statistic, noun=noun)}"
+    if not margin.falls:
+        return f"{wide} per group, with {level}."
+    size = f"{margin.people:,} {noun}"
+    text = f"{wide} per group of {size}, with {level}."
+    if not question.min_rows and question.by:
+        text = f"{wide} if all groups have {size}, with {level}."
+    share = USUAL_SHARE if question.target is None else question.target
+    needed = margin.people_needed(share)
+    if needed is not None:
+        aim = amount_of(margin, share, question.statistic, noun=noun)
+        text += f" For ± {aim} a group needs {needed:,} {noun}."
+    return text + ASSUMED.get(question.statistic, "")
+
+
+def read_margin(text: str, margin: Margin) -> float | None:
+    """Return a typed margin as a share of the margin's scale, above 0 and below 1; None for any other text.
+
+    >>> hours = Margin(half_width=2.0, scale=80.0, people=300, falls=True, unit="h")
+    >>> read_margin("1.2 h", hours), read_margin("± 4", hours), read_margin("1%", hours), read_margin("9 kg", hours)
+    (0.015, 0.05, 0.01, None)
+    """
+    match = TARGET.fullmatch(text.strip())
+    if not match or match[3] not in ("", margin.unit, "people") or (match[2] and match[3]):
+        return None
+    number = float(match[1].replace(",", "."))
+    share = number / 100 if match[2] else number / margin.scale
+    return share if 0 < share < 1 else None
+
+
+def target_text(question: PlannedQuestion, margin: Margin | None) -> str:
+    """Return the target of a statistic by group as it is typed: in its own unit, a share as a percentage."""
+    if question.target is None:
+        return ""
+    if margin is None or question.statistic in (SHARE, QUANTILES):
+        return f"{100 * question.target:.3g}%"
+    return f"{question.target * margin.scale:.6g}"
+
+
+def of_scale(question: PlannedQuestion) -> str:
+    """Return what the errors of a statistic by group are shares of."""
+    return f"of {SCALES[question.statistic]}"
+
+
+def wide_margins(plan: Plan, predictions: Sequence[Prediction]) -> list[int]:
+    """Return the indices of the statistics by group whose predicted margin is above their target."""
+    return [
+        place
+        for place, (question, prediction) in enumerate(zip(plan.questions, predictions, strict=True))
+        if question.statistic
+        and question.target is not None
+        and not math.isnan(prediction.promised)  # computed
+        and (prediction.margin is None or prediction.margin.share > question.target * (1 + 1e-9))
+    ]

@@ -1,0 +1,205 @@
+"""Statistics by group on the Plan page: added, predicted in their own unit, and solved for a margin."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.core import Neighbours
+from dpcore.data.columns import Labels, Number
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
+from dplab.measure import finish
+from dprelease.plan.errors import predict
+from dprelease.plan.groups import STATISTICS
+from dprelease.plan.margins import margin
+from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.release import rehearse
+from pages.plan.figure import missed_targets, planned_errors
+from pages.plan.group_form import available_groups, group_question
+from pages.plan.margin_words import margin_sentence, read_margin, target_text, wide_margins
+from pages.plan.plan_table import PlanTable
+from pages.plan.questions import question_title
+from tests.pages.drawn_charts import drawn
+from tests.pages.opening import opened, sound
+
+PAGE = "plan/page.py"
+TABLE = DeclaredTable(
+    columns=(
+        DeclaredColumn(name="region", on=Labels(labels=("N", "S"))),
+        DeclaredColumn(name="smoker", on=Labels(yes_no=True)),
+        DeclaredColumn(name="income", on=Number(high=100, bins=100, unit="k€")),
+        DeclaredColumn(name="hours", on=Number(high=80, bins=40, unit="h")),
+    )
+)
+SHOWN = PlanTable(
+    key="t", title="t", table=TABLE, n=1_200, neighbours=Neighbours.ADD_REMOVE_ONE, beta=0.05
+)  # fmt: skip
+MEAN = replace(group_question("mean", ("hours",), ("region", "smoker"), epsilon=0.5), min_rows=300)
+
+
+def questions(app: AppTest, table: str = "adult") -> tuple[PlannedQuestion, ...]:
+    found: tuple[PlannedQuestion, ...] = app.session_state["plan_questions"][table]
+    return found
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    next(each for each in app.button if each.label == label).click()
+    return sound(app.run())
+
+
+def with_mean(app: AppTest) -> AppTest:
+    """The page with a mean by two columns, of groups of 1,000 at least."""
+    app.multiselect(key="plan_columns_adult").set_value(["hours_per_week"])
+    app.multiselect(key="plan_by_adult").set_value(["sex", "race"])
+    sound(app.run())
+    app.selectbox(key="plan_asked_adult").set_value("by-mean")
+    sound(app.run())
+    app.number_input(key="plan_smallest_adult").set_value(1_000)
+    return press(sound(app.run()), "Add")
+
+
+def test_a_mean_by_two_columns_is_added_with_its_margin_and_the_people_it_needs() -> None:
+    app = with_mean(sound(opened(PAGE)))
+    added = questions(app)[2]
+    assert (added.statistic, added.columns, added.by) == ("mean", ("hours_per_week",), ("sex", "race"))
+    assert added.min_rows == 1_000 and added.entry_key == "group-counters"
+    assert "3 statistics of Adult" in app.header[0].value and "ε = 1" in app.header[0].value
+    [said] = [each.value for each in app.caption if "a group needs" in each.value]
+    assert "per group of 1,000 people, with 95\\%\\." in said
+    assert any("3. Mean of hours_per_week by sex × race" in each.label for each in app.selectbox)
+    assert "by sex × race" in drawn(app)["plan_chart"]["sentence"]
+
+
+def test_a_margin_is_a_target_in_its_own_unit_and_is_solved_for() -> None:
+    app = with_mean(sound(opened(PAGE)))
+    [target] = [each for each in app.text_input if each.label == "± Target"]
+    target.set_value("much")
+    assert "A margin is a number in the statistic's unit" in sound(app.run()).error[0].value
+    [target] = [each for each in app.text_input if each.label == "± Target"]
+    target.set_value("0.5")
+    app = sound(app.run())
+    assert not app.error and questions(app)[2].target == pytest.approx(0.5 / 128)
+    assert any("above the target of statistic 3" in each.value for each in app.caption)
+    for place in (0, 1):  # a target of the other statistics is another test's
+        next(each for each in app.checkbox if str(each.key).endswith(f"_{place}")).check()
+    app = press(sound(app.run()), "Smallest ε that meets the targets")
+    assert "1 target met" in app.info[0].value
+    solved = questions(app)[2]
+    assert solved.epsilon > 0.25
+    assert not any("above the target of statistic" in each.value for each in app.caption)
+    assert [each.value for each in app.text_input if each.label == "± Target"] == ["0.5"]
+
+
+def test_people_by_group_need_no_column_and_a_preview_is_a_table() -> None:
+    app = sound(opened(PAGE))
+    app.multiselect(key="plan_columns_adult").set_value([])
+    app.multiselect(key="plan_by_adult").set_value(["sex"])
+    app = press(sound(app.run()), "Add")
+    assert questions(app)[2].statistic == "people" and questions(app)[2].columns == ()
+    assert any("people per group, with 95\\%" in each.value for each in app.caption)
+    app.session_state["plan_preview"] = True
+    app.session_state["plan_previewed"] = 2
+    shown = sound(app.run()).dataframe
+    assert any("sex" in each.value and "rows" in each.value for each in shown)
+
+
+def test_pasted_lines_are_statistics_by_group_or_get_one_sentence() -> None:
+    app = sound(opened(PAGE))
+    area = app.text_area[0]
+    area.set_value("mean hours_per_week by sex, race, groups of 300\nshare income = >50K by sex\nage >= 65")
+    app = press(sound(app.run()), "Add these lines")
+    assert not app.error
+    added = {each.statistic: each for each in questions(app)[2:]}
+    assert list(added) == ["", "mean", "share"] and added[""].lines == ("age >= 65",)
+    assert added["mean"].by == ("sex", "race") and added["mean"].min_rows == 300
+    app.text_area[0].set_value("share sex = Female by race")
+    app = press(sound(app.run()), "Add these lines")
+    assert "a share is of the second label" in app.error[0].value and len(questions(app)) == 5
+
+
+def test_what_fits_no_statistic_by_group_gets_one_sentence() -> None:
+    app = sound(opened(PAGE))
+    app.multiselect(key="plan_columns_adult").set_value(["race"])
+    app.multiselect(key="plan_by_adult").set_value(["sex"])
+    app = sound(app.run())
+    assert any(each.value.startswith("By group: two numbers") for each in app.caption)
+    assert not any(each.label == "Add" for each in app.button)
+
+
+def test_every_mechanism_of_a_mean_by_group_is_drawn() -> None:
+    app = with_mean(sound(opened(PAGE)))
+    app.session_state["plan_frontier"] = True
+    app.session_state["plan_compared"] = 2
+    data = str(drawn(sound(app.run()))["plan_frontier_chart"]["data"])
+    assert "Statistics by group" in data and "Statistics by group, Gaussian" in data
+
+
+@pytest.mark.parametrize(
+    ("columns", "by", "expected"),
+    [
+        ((), ("region",), ["people"]),
+        (("income",), ("region",), ["sum", "mean", "spread", "quantiles"]),
+        (("income",), (), ["sum", "spread"]),
+        (("smoker",), ("region",), ["share"]),
+        (("income", "hours"), ("region",), ["ratio", "slope"]),
+        (("income", "smoker"), ("region",), []),
+        ((), (), []),
+    ],
+)
+def test_statistics_are_those_that_the_columns_have(
+    columns: tuple[str, ...], by: tuple[str, ...], expected: list[str]
+) -> None:
+    options = available_groups(SHOWN, columns, by, epsilon=0.25)
+    assert [question.statistic for _, question in options.values()] == expected
+    for _, question in options.values():
+        assert rehearse(Plan(table=TABLE, n=1_200, questions=(question,)).request()).numbers > 0
+
+
+def test_titles_and_margins_are_in_plain_words() -> None:
+    titles = []
+    for statistic, kind in STATISTICS.items():
+        columns = {"share": ("smoker",), "people": ()}.get(statistic, ("income", "hours")[: kind.columns])
+        titles.append(question_title(TABLE, group_question(statistic, columns, ("region",), epsilon=0.5)))
+    assert titles == [
+        "People by region",
+        "Share with smoker = yes by region",
+        "Sum of income by region",
+        "Mean of income by region",
+        "Mean and spread of income by region",
+        "Ratio of income to hours by region",
+        "Slope and correlation of income on hours by region",
+        "Quartiles of income by region",
+    ]
+    plan = Plan(table=TABLE, n=1_200, questions=(MEAN,))
+    planned = margin(plan, MEAN, plan.mechanism(MEAN))
+    expected = "± 1.6 h per group of 300 people, with 95%. For ± 4 h a group needs 120 people."
+    assert margin_sentence(plan, MEAN, planned) == expected
+    equal = replace(MEAN, min_rows=0, target=0.01)
+    said = margin_sentence(plan, equal, margin(plan, equal, plan.mechanism(equal)))
+    assert said.startswith("± 1.6 h if all groups have 300 people, with 95%. For ± 0.8 h a group needs ")
+    persons = Plan(table=replace(TABLE, person="who", person_rows=3), n=1_200, questions=(MEAN,))
+    assert "rows" in margin_sentence(persons, MEAN, planned) and "people" not in margin_sentence(persons, MEAN, planned)
+    assert margin_sentence(plan, MEAN, None).startswith("No margin of this ratio")
+
+
+def test_a_target_is_read_as_it_is_written() -> None:
+    plan = Plan(table=TABLE, n=1_200, questions=(MEAN,))
+    planned = margin(plan, MEAN, plan.mechanism(MEAN))
+    for text in ("1.2", "± 1.2 h", "1,5%", "1.5 %"):
+        share = read_margin(text, planned)
+        assert share == pytest.approx(0.015)
+        assert read_margin(target_text(replace(MEAN, target=share), planned), planned) == pytest.approx(share)
+    assert [read_margin(text, planned) for text in ("0", "80", "1.2 kg", "-1", "", "1% h", "inf")] == [None] * 7
+
+
+def test_a_wide_margin_is_no_missing_theorem() -> None:
+    plan = Plan(table=TABLE, n=1_200, questions=(replace(MEAN, target=0.001), replace(MEAN, target=0.5), MEAN))
+    predictions = finish(predict(plan))
+    assert wide_margins(plan, predictions) == [0] and missed_targets(plan, predictions) == []
+    picture = planned_errors(plan, predictions, titles=["a", "b", "c"])
+    assert "of the range" in picture.sentence and "n =" not in picture.sentence
+    frame = picture.frame()
+    assert frame["margin of a group"].tolist() == pytest.approx([1.6, 1.6, 1.6], abs=0.01)
+    assert frame["group's rows"].tolist() == [300, 300, 300]
