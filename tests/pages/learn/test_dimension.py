@@ -97,7 +97,7 @@ def test_no_promise_of_the_net_is_beyond_the_wall(key: str, epsilon: float) -> N
     picture = figure.worst_errors(both, dimension=named.dimension(size))
     checked(picture)
     promise = picture.one(Curve, role="theory")
-    assert f"{core.different(weights):,} questions" in promise.name
+    assert f"{core.different(weights):,} queries" in promise.name
     np.testing.assert_array_equal(numbers(promise.x), both.rows)
     np.testing.assert_array_equal(numbers(promise.y), both.promised)
     walls = picture.find(Wall, role="impossible")
