@@ -73,7 +73,7 @@ def _exceedance_label(answered: Floats) -> str:
     """Return how many err by how much in the few letters that a narrow picture has room for."""
     level, beyond = typical_failure(answered)
     alike, value = _failures(answered, level)
-    return f"≈ {_in_100(beyond)} in 100 have an error {'of ' if alike else '> '}{percent(value)}"
+    return f"≈ {_in_100(beyond)} in 100: error {'' if alike else '> '}{percent(value)}"
 
 
 def _failures(answered: Floats, level: float) -> tuple[bool, float]:

@@ -25,7 +25,7 @@ def plan(histogram: Integers, settings: RandomPrivacySettings, *, simulations: L
     """Let the user plan several releases, draw them, and request one more."""
     st.header("More than one release")
     lead(
-        "Each release adds to ε and γ. Fix their number before you see any release.",
+        "Each release adds to ε and γ. Fix their number first.",
         "Both histograms may be released more than once. γ is a share of all data sets that could have "
         "been sampled. The shares add up.",
     )

@@ -31,7 +31,7 @@ from pages.shell.theorem import all_digits, lead
 def own_data() -> None:
     """Read the controls, then draw the releases and what they cost."""
     lead(
-        "With δ = 0 a private histogram must add noise to empty cells, too. **Random differential "
+        "With δ = 0 a private histogram must add noise to empty cells. **Random differential "
         "privacy** may leave them empty.",
         "If most cells are empty, noise may hide the few non-empty ones. Projecting to n rows removes much "
         "of it. Random differential privacy requires less. It assumes that rows are independent samples of "

@@ -47,7 +47,7 @@ def lone_place() -> str:
 
 def warning(settings: RandomPrivacySettings) -> None:
     """Draw the paper's warning: in words, and as a chart."""
-    st.header("Warning: a person alone in a cell")
+    st.header("Warning: alone in a cell")
     names, unique = pet_names()
     dataset = remember(f"dataset|{PETS.key}", PETS.dataset)
     place = lone_place()

@@ -87,7 +87,7 @@ def test_errors_that_are_all_equal_all_zero_or_one_are_pictures_too(report: Erro
         "about 90 in 100 releases have an error of 20% (600 of 3,000 rows) on their worst query, none by more"
         in tied.sentence
     )
-    assert "○ ≈ 90 in 100 have an error of 20%" in [words.text for words in tied.find(Words)]
+    assert "○ ≈ 90 in 100: error 20%" in [words.text for words in tied.find(Words)]
     assert "about 50 in 100" in with_worst(report, worst=np.repeat([0.0, 0.1], 100)).sentence
     assert "about 0.5 in 100" in with_worst(report, worst=np.repeat([0.0, 0.1], [199, 1])).sentence
     assert typical_failure(np.array([0.25])) == (0.25, 0.0)

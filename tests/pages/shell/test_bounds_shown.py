@@ -141,7 +141,7 @@ def test_tables_hold_no_preview_against_what_is_no_guarantee(cases: list[Case]) 
     for case in cases:
         lines = words(script, bound=case.bound, guarantee=case.guarantee, n=case.problem.n, worst=SHOWN, words=names)
         assert any(each.endswith("Read.") for each in lines)
-        assert_no_promise(case, lines, given="If what is assumed below held: ")
+        assert_no_promise(case, lines, given="If the assumptions below were met: ")
         assert any(each.startswith("Observed: ") for each in lines) is case.bound.guaranteed, case.name
 
 
