@@ -32,7 +32,7 @@ SCALES = {
 ASSUMED = {
     SPREAD: " It is the margin of the mean.",
     RATIO: " Assumed: both means lie in the middle of their ranges.",
-    SLOPE: " Assumed: both numbers are spread evenly over their ranges.",
+    SLOPE: " Assumed: the second number's standard deviation is an eighth of its range.",
 }
 NO_MARGIN = "No margin of this ratio can be predicted: the middle of its divisor's range is 0."
 NAMED_QUANTILES = {(0.5,): "Median", QUARTILES: "Quartiles", DECILES: "Deciles"}
@@ -92,8 +92,8 @@ def margin_sentence(plan: Plan, question: PlannedQuestion, margin: Margin | None
     if margin is None:
         return NO_MARGIN
     noun, level = noun_of(plan.table), confidence(plan.beta)
-    if not math.isfinite(margin.half_width):
-        return "At this ε, noise hides every group."
+    if not margin.share < 1:  # as wide as all possible values: the first order says nothing more
+        return f"At this ε, noise hides a group of {margin.people:,} {noun}."
     wide = f"± {amount_of(margin, margin.share, question.statistic, noun=noun)}"
     if not margin.falls:
         return f"{wide}{' per group' * bool(question.by)}, with {level}."

@@ -183,6 +183,9 @@ def test_titles_and_margins_are_in_plain_words() -> None:
     alone = replace(MEAN, by=(), min_rows=0)
     said = margin_sentence(plan, alone, margin(plan, alone, plan.mechanism(alone)))
     assert said == "± 0.399 h for 1,200 people, with 95%."
+    few = replace(MEAN, min_rows=2)
+    said = margin_sentence(plan, few, margin(plan, few, plan.mechanism(few)))
+    assert said == "At this ε, noise hides a group of 2 people."
     persons = Plan(table=replace(TABLE, person="who", person_rows=3), n=1_200, questions=(MEAN,))
     assert "rows" in margin_sentence(persons, MEAN, planned) and "people" not in margin_sentence(persons, MEAN, planned)
     assert margin_sentence(plan, MEAN, None).startswith("No margin of this ratio")
