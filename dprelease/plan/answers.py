@@ -25,8 +25,9 @@ from dpcore.mechanisms.tables.release import TablesRelease, marginals_of
 from dpcore.mechanisms.tables.whole_table import RowsRelease
 from dpcore.queries.marginals import Set
 from dpcore.randomness import Preview
+from dprelease.plan.planned_question import WHOLE_TABLE, PlannedQuestion
 from dprelease.plan.predicates import cells_of
-from dprelease.plan.questions import WHOLE_TABLE, Plan, PlannedQuestion
+from dprelease.plan.questions import Plan
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,7 +19,8 @@ from dplab.sweep import EPSILON_GRID, Sweep
 from dprelease.plan.answers import MAX_SIMULATED_ROWS
 from dprelease.plan.errors import guaranteed_question_error, simulate_errors, twin_of
 from dprelease.plan.margins import worst_shares
-from dprelease.plan.questions import WHOLE_TABLE, Plan, PlannedQuestion
+from dprelease.plan.planned_question import WHOLE_TABLE, PlannedQuestion
+from dprelease.plan.questions import Plan
 
 N_GRID = tuple(round(10 ** (power / 2)) for power in range(4, 13))
 """Numbers of rows: 100 to a million, two per factor of ten."""

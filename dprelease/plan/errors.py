@@ -24,7 +24,8 @@ from dplab.measure import FRAMES, finish, measure
 from dprelease.plan.answers import MAX_SIMULATED_ROWS, Errors, answer_errors, lines_frame, max_summed_cells
 from dprelease.plan.groups import PEOPLE
 from dprelease.plan.margins import Margin, margin, worst_shares
-from dprelease.plan.questions import WHOLE_TABLE, Plan, PlannedQuestion
+from dprelease.plan.planned_question import WHOLE_TABLE, PlannedQuestion
+from dprelease.plan.questions import Plan
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -31,7 +31,8 @@ from dplab.intervals.planned_margins import (
 )
 from dplab.solve import least_epsilon
 from dprelease.plan.groups import PEOPLE, QUANTILES, RATIO, SLOPE, SUM, declared_groups
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
 
 LEVELS = 0.5, 0.999_999
 """Levels for which the law of the noise is computed; others take the nearest."""

@@ -25,7 +25,8 @@ from dplab.solve import KAPPA, Need, entries_by_promised_epsilon, needed_epsilon
 from dprelease.plan.answers import max_summed_cells
 from dprelease.plan.errors import GRID, Losses, curve, question_key, twin_of
 from dprelease.plan.margins import smallest_epsilon
-from dprelease.plan.questions import WHOLE_TABLE, Plan, PlannedQuestion
+from dprelease.plan.planned_question import WHOLE_TABLE, PlannedQuestion
+from dprelease.plan.questions import Plan
 
 HALVINGS = 60
 LEAST_SHARE = GRID[0]

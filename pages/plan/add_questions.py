@@ -12,8 +12,9 @@ from dpcore.data.columns import is_labels, is_number
 from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Thresholds, classes_for
 from dplab import advice
+from dprelease.plan.planned_question import QUANTITIES, WHOLE_TABLE, PlannedQuestion
 from dprelease.plan.predicates import read_lines
-from dprelease.plan.questions import MAX_QUESTIONS, QUANTITIES, WHOLE_TABLE, PlannedQuestion
+from dprelease.plan.questions import MAX_QUESTIONS
 from pages.plan.group_form import available_groups, group_question, group_settings, pick_groups
 from pages.plan.plan_table import PlanTable, controls_version
 from pages.plan.questions import DEFAULT_ENTRY, refusal_reason, store_questions

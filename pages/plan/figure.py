@@ -11,7 +11,8 @@ import numpy as np
 
 from dprelease.plan.errors import Prediction
 from dprelease.plan.groups import PEOPLE
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
 from pages.charts.picture import Axis, Bars, Dots, Mark, Picture
 from pages.charts.words import percent, printable_labels, rows
 from pages.plan.margin_words import of_scale

@@ -15,7 +15,8 @@ from dpcore.limits.bounds.applicable import lower_curve
 from dpcore.mechanisms import entry as entry_of
 from dplab.sweep import EPSILON_GRID, Sweep
 from dprelease.plan.compare import Cells, compare_mechanisms, partial_frontier
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
 from pages.charts.component import draw
 from pages.plan.errors_by_rows import errors_by_rows
 from pages.plan.plan_table import PlanTable

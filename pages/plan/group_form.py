@@ -20,7 +20,7 @@ from dprelease.plan.groups import (
     STATISTICS,
     is_two_labels,
 )
-from dprelease.plan.questions import PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
 from pages.plan.margin_words import NAMED_QUANTILES, noun_of, statistic_title
 from pages.plan.plan_table import PlanTable
 from pages.shell.state import SessionKey

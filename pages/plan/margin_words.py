@@ -12,7 +12,8 @@ from dprelease.plan.errors import Prediction
 from dprelease.plan.group_lines import DECILES, QUARTILES
 from dprelease.plan.groups import MEAN, PEOPLE, QUANTILES, RATIO, SHARE, SLOPE, SPREAD, STATISTICS, SUM
 from dprelease.plan.margins import Margin
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
 from pages.charts.words import confidence, percent, significant
 
 USUAL_SHARE = 0.05
@@ -31,7 +32,7 @@ SCALES = {
 ASSUMED = {
     SPREAD: " It is the margin of the mean.",
     RATIO: " Assumed: both means lie in the middle of their ranges.",
-    SLOPE: " Assumed: both numbers are spread evenly over their ranges.",
+    SLOPE: " Assumed: the second number's standard deviation is an eighth of its range.",
 }
 NO_MARGIN = "No margin of this ratio can be predicted: the middle of its divisor's range is 0."
 NAMED_QUANTILES = {(0.5,): "Median", QUARTILES: "Quartiles", DECILES: "Deciles"}
@@ -91,21 +92,23 @@ def margin_sentence(plan: Plan, question: PlannedQuestion, margin: Margin | None
     if margin is None:
         return NO_MARGIN
     noun, level = noun_of(plan.table), confidence(plan.beta)
-    if not math.isfinite(margin.half_width):
-        return "At this ε, noise hides every group."
+    if not margin.share < 1:  # as wide as all possible values: the first order says nothing more
+        return f"At this ε, noise hides a group of {margin.people:,} {noun}."
     wide = f"± {amount_of(margin, margin.share, question.statistic, noun=noun)}"
     if not margin.falls:
-        return f"{wide} per group, with {level}."
-    size = f"{margin.people:,} {noun}"
+        return f"{wide}{' per group' * bool(question.by)}, with {level}."
+    size, assumed = f"{margin.people:,} {noun}", ASSUMED.get(question.statistic, "")
+    if not question.by:
+        return f"{wide} for {size}, with {level}.{assumed}"
     text = f"{wide} per group of {size}, with {level}."
-    if not question.min_rows and question.by:
+    if not question.min_rows:
         text = f"{wide} if all groups have {size}, with {level}."
     share = USUAL_SHARE if question.target is None else question.target
     needed = margin.people_needed(share)
     if needed is not None:
         aim = amount_of(margin, share, question.statistic, noun=noun)
         text += f" For ± {aim} a group needs {needed:,} {noun}."
-    return text + ASSUMED.get(question.statistic, "")
+    return text + assumed
 
 
 def read_margin(text: str, margin: Margin) -> float | None:

@@ -14,7 +14,8 @@ from dpcore.data.samples import SAMPLES, sample
 from dpcore.data.sources import Bundled, Source, format_of
 from dpcore.mechanisms import entry
 from dprelease.ledger.canonical import parse_document
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
 from pages.data.declare import declared_columns
 from pages.data.engines import count_cells
 from pages.data.picker import OWN_FILE

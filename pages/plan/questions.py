@@ -15,7 +15,8 @@ from dpcore.mechanisms import entry as entry_of
 from dpcore.queries.ranges import classes_for
 from dplab import advice
 from dprelease.plan.margins import Margin, margin
-from dprelease.plan.questions import WHOLE_TABLE, Plan, PlannedQuestion
+from dprelease.plan.planned_question import WHOLE_TABLE, PlannedQuestion
+from dprelease.plan.questions import Plan
 from dprelease.requests.coverage import coverage
 from pages.charts.words import mark_suggested
 from pages.plan.margin_words import (

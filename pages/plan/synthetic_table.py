@@ -13,8 +13,9 @@ from dpcore.core.safe_csv import escape_frame
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.queries.marginals import Marginals
-from dprelease.plan.questions import WHOLE_TABLE as KEY
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import WHOLE_TABLE as KEY
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
 from dprelease.plan.whole_table import WholeRehearsal, rehearse_table
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Axis, Dots, Mark, Picture

@@ -11,7 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.core import ParameterError
 from dplab.solve import HIGHEST
 from dprelease.plan.errors import GRID, Losses, Predictions, known_predictions, predict
-from dprelease.plan.questions import WHOLE_TABLE, Plan
+from dprelease.plan.planned_question import WHOLE_TABLE
+from dprelease.plan.questions import Plan
 from dprelease.plan.shares import Ranked, SolvedPlan, for_targets, for_total
 from pages.charts.component import draw_with_table
 from pages.data.picker import OWN_FILE

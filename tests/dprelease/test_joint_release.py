@@ -28,7 +28,8 @@ from dprelease.certificate import certificate, verify
 from dprelease.ledger.checks import check
 from dprelease.ledger.records import RAISED, Failed, Refused, Registration, Stored
 from dprelease.ledger.units import Price
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
 from dprelease.release import cost, rehearse, release
 from dprelease.requests.parts import Request
 from tests.dprelease.test_certificate import Certificate, change, rebooked, sealed

@@ -29,7 +29,8 @@ from dprelease.ledger.store import Ledger
 from dprelease.ledger.stores.note import write_note
 from dprelease.ledger.stores.selection import ADDRESS
 from dprelease.ledger.units import Price
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
 from dprelease.requests.parts import Request, RequestPart
 
 STEWARD = Actor(name="Ada", role=Role.STEWARD)

@@ -15,7 +15,8 @@ from dprelease.plan import compare
 from dprelease.plan.answers import Errors
 from dprelease.plan.compare import N_GRID, Cells, compare_mechanisms
 from dprelease.plan.errors import predict, simulate_errors
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
 from pages.charts.picture import Band, Curve, Dots, Rule, numbers
 from pages.plan.errors_by_rows import errors_by_rows
 

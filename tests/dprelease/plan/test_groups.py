@@ -31,7 +31,8 @@ from dprelease.plan.compare import compare_mechanisms
 from dprelease.plan.errors import QuestionRehearsal, predict, rehearse_question
 from dprelease.plan.groups import STATISTICS
 from dprelease.plan.margins import margin, people_per_group
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
 from dprelease.plan.shares import for_targets, for_total
 from dprelease.release import rehearse, release
 from dprelease.requests.parts import Request

@@ -15,7 +15,8 @@ from dpcore.core import Neighbours, ParameterError, per_person
 from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
 from dprelease.requests.parts import Request
 
 COLUMNS = (

@@ -20,7 +20,8 @@ from dplab.solve import Need
 from dprelease.plan import errors, shares
 from dprelease.plan.answers import Errors
 from dprelease.plan.errors import GRID, predict, simulate_errors, twin_of
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
 from dprelease.plan.shares import for_targets, for_total
 from tests.kit.statistics import binomial_tail
 

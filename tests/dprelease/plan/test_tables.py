@@ -24,7 +24,8 @@ from dprelease.ledger.records import Stored
 from dprelease.ledger.units import Price
 from dprelease.plan.answers import answer_errors, value_errors
 from dprelease.plan.errors import predict, twin_of
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
 from dprelease.plan.shares import for_targets, for_total
 from dprelease.plan.versions import changes
 from dprelease.release import release
@@ -177,7 +178,7 @@ def test_one_press_releases_a_whole_table_beside_other_questions(tmp_path: Path)
     assert changes(came, comma) == ("The format settings of the file were changed.",)
     table = pd.read_csv(io.BytesIO(came.files["02-answers.csv"]))
     assert list(table) == ["refused", "age", "sex", "rows"] and len(table) == 4 * 3
-    assert set(table["sex"]) == {"F", "M", "anything else"} and "20 to 35" in set(table["age"])
+    assert set(table["sex"]) == {"F", "M", "any other value"} and "20 to 35" in set(table["age"])
 
 
 def test_the_file_of_tables_names_the_cells_of_each_table() -> None:

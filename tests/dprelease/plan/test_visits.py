@@ -15,7 +15,8 @@ from dpcore.randomness import Preview
 from dplab.measure import finish, measure
 from dprelease.plan.answers import answer_errors
 from dprelease.plan.errors import predict
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
 from tests.dprelease.plan.adult import adult, declared_adult
 from tests.kit.visits import PERSON, PERSON_ROWS, ROWS, declared_visits, visits
 

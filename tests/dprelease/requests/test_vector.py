@@ -23,7 +23,8 @@ from dplab.measure import finish
 from dprelease.certificate import certificate, price_of, prices, verify
 from dprelease.ledger.records import Stored
 from dprelease.ledger.units import Price
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
 from dprelease.plan.shares import for_total
 from dprelease.release import release
 from dprelease.requests.parts import Request

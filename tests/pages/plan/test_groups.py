@@ -14,7 +14,8 @@ from dplab.measure import finish
 from dprelease.plan.errors import predict
 from dprelease.plan.groups import STATISTICS
 from dprelease.plan.margins import margin
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
 from dprelease.release import rehearse
 from pages.plan.figure import missed_targets, planned_errors
 from pages.plan.group_form import available_groups, group_question
@@ -179,6 +180,12 @@ def test_titles_and_margins_are_in_plain_words() -> None:
     equal = replace(MEAN, min_rows=0, target=0.01)
     said = margin_sentence(plan, equal, margin(plan, equal, plan.mechanism(equal)))
     assert said.startswith("± 1.6 h if all groups have 300 people, with 95%. For ± 0.8 h a group needs ")
+    alone = replace(MEAN, by=(), min_rows=0)
+    said = margin_sentence(plan, alone, margin(plan, alone, plan.mechanism(alone)))
+    assert said == "± 0.399 h for 1,200 people, with 95%."
+    few = replace(MEAN, min_rows=2)
+    said = margin_sentence(plan, few, margin(plan, few, plan.mechanism(few)))
+    assert said == "At this ε, noise hides a group of 2 people."
     persons = Plan(table=replace(TABLE, person="who", person_rows=3), n=1_200, questions=(MEAN,))
     assert "rows" in margin_sentence(persons, MEAN, planned) and "people" not in margin_sentence(persons, MEAN, planned)
     assert margin_sentence(plan, MEAN, None).startswith("No margin of this ratio")

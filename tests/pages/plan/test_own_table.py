@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 from dpcore.data.columns import Labels, is_number
 from dpcore.data.dates import Dates
 from dpcore.data.reading.format import Format
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
 from pages.data.picker import OWN_FILE
 from pages.data.upload import PERSON as BY_PERSON
 from tests.dprelease.plan import adult

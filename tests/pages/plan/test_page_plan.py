@@ -19,7 +19,8 @@ from dplab.measure import finish
 from dplab.sweep import Sweep
 from dprelease.plan import compare
 from dprelease.plan.errors import predict
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
 from pages.charts.palette import DARK, LIGHT
 from pages.charts.picture import Bars, Curve, Dots, numbers
 from pages.charts.plotly import render

@@ -19,7 +19,8 @@ from dplab.limits.data_independent_summary import promised_error
 from dprelease.ledger.checks import check
 from dprelease.plan import errors
 from dprelease.plan.answers import Errors
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
 from pages.plan.add_questions import available_questions
 from pages.plan.plan_table import PlanTable
 from pages.shell.ledger.roles import VARIABLE

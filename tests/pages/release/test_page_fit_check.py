@@ -21,7 +21,8 @@ from dprelease.ledger import true_value_access
 from dprelease.ledger.records import UNWRITABLE, LedgerError, Registration
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
 from dprelease.release import OTHER_FORMAT
 from pages.data import fit_check
 from pages.data.fit_check import COUNT, HELP, MAX_COLUMNS, NO_DATE_ORDER, NOT_FITTING, NOTED, offer_unfit_count

@@ -23,7 +23,8 @@ from dplab.measure import finish
 from dplab.sweep import EPSILON_GRID
 from dprelease.plan import compare
 from dprelease.plan.errors import predict
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
 from pages.charts.picture import Dots, Rule
 from pages.charts.words import percent, percent_up
 from pages.charts.worst import TrialNouns, worst_map

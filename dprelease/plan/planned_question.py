@@ -1,0 +1,182 @@
+"""One statistic of a plan: what it is of, its mechanism and ε, and its part of the plan's file. Public."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpcore.core import Entry, Mechanism, ParameterError, exactly
+from dpcore.mechanisms import entry as entry_of
+from dpcore.queries.marginals import Marginals
+from dprelease.plan.groups import PEOPLE, check_shape
+from dprelease.requests.codec import check_fields, decode_number
+from dprelease.requests.parts import decode_parameters, encode_parameters
+
+MAX_QUANTILES = 99
+"""Largest number of quantiles of one statistic."""
+QUANTITIES = {
+    "quantile": ("exponential_median", "stable_median"),
+    "mean": ("counted-mean", "clipped_mean"),
+    "commonest": ("subsample_commonest",),
+}
+"""Quantities of a column and the mechanisms that release each; the first one suits every column."""
+SHARED_PARAMETERS = {"quantile", "delta"}
+"""Parameters of the statistic and its privacy, which a new mechanism takes over."""
+WHOLE_TABLE = "whole-table"
+"""Key of the mechanism that releases synthetic rows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedQuestion:
+    """One statistic of a plan.
+
+    Attributes:
+        columns: columns of the table; of a statistic by group the measured ones, none for numbers of people.
+        queries: key of the query class: one of ``classes_for`` the columns' domain, of tables, or of ``groups``.
+        entry_key: key of the mechanism in the catalogue.
+        epsilon: ε of this question.
+        values: other parameters of the mechanism; omitted ones have their default.
+        target: target for the worst error, a share of n; None without a target.
+        pinned: whether its ε stays when others are changed.
+        ways: columns per table, where all tables of so many columns are released; else 0.
+        lines: lines of text about these columns, as ``predicates`` parses them; their answers are the queries.
+        statistic: key of a statistic by group, one of ``groups.STATISTICS``; else empty.
+        by: columns that form the groups.
+        min_rows: rows of the smallest group, as declared; 0 where unknown.
+        quantiles: shares of a group's rows, for quantiles by group.
+    """
+
+    columns: tuple[str, ...]
+    queries: str
+    entry_key: str
+    epsilon: float
+    values: Mapping[str, Any] = field(default_factory=dict)
+    target: float | None = None
+    pinned: bool = False
+    ways: int = 0
+    lines: tuple[str, ...] = ()
+    statistic: str = ""
+    by: tuple[str, ...] = ()
+    min_rows: int = 0
+    quantiles: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", dict(self.values))
+        if self.statistic:
+            check_shape(
+                self.statistic,
+                self.columns,
+                self.by,
+                queries=self.queries,
+                min_rows=self.min_rows,
+                quantiles=self.quantiles,
+            )
+        elif self.by or self.min_rows or self.quantiles:
+            raise ParameterError("Only a statistic by group has columns that form groups, and a smallest group.")
+        elif not self.columns or len(set(self.columns)) < len(self.columns):
+            raise ParameterError("A statistic needs one column, or several different columns.")
+        if self.target is not None and not 0 < self.target < 1:
+            raise ParameterError(f"A target error must lie between 0 and 1, got {self.target!r}.")
+        tables = self.queries == Marginals.key and self.statistic != PEOPLE
+        if tables != bool(self.ways or self.lines) or (self.ways and self.lines):
+            raise ParameterError("Tables need a number of columns, or lines about all columns.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns that are read, those that form groups first."""
+        return (*self.by, *self.columns)
+
+    @property
+    def entry(self) -> Entry:
+        """Entry of the catalogue."""
+        return entry_of(self.entry_key)
+
+    @property
+    def releases(self) -> str:
+        """Kind of release, one of RELEASED."""
+        return self.entry.mechanism.releases
+
+    @property
+    def quantity(self) -> str:
+        """Key of QUANTITIES for a single value; else empty."""
+        return next((name for name, keys in QUANTITIES.items() if self.entry_key in keys), "")
+
+    def values_for(self, key: str) -> dict[str, Any]:
+        """Return the parameters for a mechanism: all of them for its own, SHARED_PARAMETERS for another."""
+        if key == self.entry_key:
+            return dict(self.values)
+        return {
+            name: value
+            for name, value in self.values.items()
+            if name in SHARED_PARAMETERS & set(entry_of(key).controls())
+        }
+
+
+def write_question(question: PlannedQuestion, mechanism: Mechanism) -> dict[str, Any]:
+    """Return a question as the file's mapping, with the parameters of its mechanism."""
+    parameters = encode_parameters(question.entry, mechanism)
+    document: dict[str, Any] = {
+        "columns": list(question.columns),
+        "queries": question.queries,
+        "mechanism": {
+            "key": question.entry_key,
+            "parameters": {name: value for name, value in parameters.items() if name != "epsilon"},
+        },
+        "epsilon": exactly(question.epsilon),
+    }
+    if question.target is not None:
+        document["target"] = exactly(question.target)
+    more = {
+        "pinned": question.pinned,
+        "ways": question.ways,
+        "asks": list(question.lines),
+        "statistic": question.statistic,
+        "by": list(question.by),
+        "min_rows": question.min_rows,
+        "quantiles": [exactly(share) for share in question.quantiles],
+    }
+    return document | {name: value for name, value in more.items() if value}
+
+
+def read_question(document: Any) -> PlannedQuestion:
+    """Read a question from the file's mapping; raises ParameterError with one sentence for unknown contents."""
+    optional = {"target", "pinned", "ways", "asks", "statistic", "by", "min_rows", "quantiles"}
+    check_fields(document, "question", {"columns", "queries", "mechanism", "epsilon"}, optional=optional)
+    check_fields(document["mechanism"], "mechanism of the statistic", {"key"}, optional={"parameters"})
+    columns, queries, mechanism = document["columns"], document["queries"], document["mechanism"]
+    if not isinstance(columns, list) or not all(isinstance(each, str) for each in [*columns, queries]):
+        raise ParameterError("The columns of a statistic must be a list of strings, and its queries a string.")
+    if not isinstance(document.get("pinned", False), bool):
+        raise ParameterError("The field “pinned” of a statistic must be true or false.")
+    ways, lines = document.get("ways", 0), document.get("asks", [])
+    if type(ways) is not int or not isinstance(lines, list) or not all(isinstance(each, str) for each in lines):
+        raise ParameterError("The ways of a statistic must be an integer, and its asks a list of strings.")
+    statistic, by = document.get("statistic", ""), document.get("by", [])
+    min_rows, quantiles = document.get("min_rows", 0), document.get("quantiles", [])
+    if not isinstance(statistic, str) or not isinstance(by, list) or not all(isinstance(each, str) for each in by):
+        raise ParameterError("The name of a statistic by group must be a string, and its groups a list of columns.")
+    if type(min_rows) is not int or not isinstance(quantiles, list) or len(quantiles) > MAX_QUANTILES:
+        raise ParameterError(
+            f"The smallest group must be an integer, and the quantiles a list of at most {MAX_QUANTILES}."
+        )
+    entry = entry_of(mechanism["key"] if isinstance(mechanism["key"], str) else "")
+    epsilon, target = decode_number(document["epsilon"], "The ε of a statistic"), document.get("target")
+    if not 0 < epsilon < math.inf:
+        raise ParameterError("The ε of a statistic must be above 0.")
+    return PlannedQuestion(
+        columns=tuple(columns),
+        queries=queries,
+        entry_key=entry.key,
+        epsilon=epsilon,
+        values=decode_parameters(entry, mechanism.get("parameters", {})),
+        target=None if target is None else decode_number(target, "The target of a statistic"),
+        pinned=document.get("pinned", False),
+        ways=ways,
+        lines=tuple(lines),
+        statistic=statistic,
+        by=tuple(by),
+        min_rows=min_rows,
+        quantiles=tuple(decode_number(each, "A quantile of a statistic") for each in quantiles),
+    )
