@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from dpcore.core import DataRelease, Floats, HistogramRelease, Mechanism, ParameterError, Release, check_memory
+from dpcore.core import DataRelease, Floats, HistogramRelease, Mechanism, ParameterError, Problem, Release, check_memory
 from dpcore.mechanisms.grouped.counters import GaussianGroupCounters, GroupCounters
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, GroupQuantilesRelease, line_of
 from dpcore.mechanisms.grouped.release import GroupRelease
@@ -25,23 +25,26 @@ from dplab.intervals.ratios import mean
 CELLS, MEAN, ROWS = "cells", "mean", "rows"
 
 
-def noise_of(mechanism: Mechanism, release: Release) -> CounterNoise:
-    """Return the noise of each number that a mechanism releases.
+def noise_law(mechanism: Mechanism, problem: Problem) -> CounterNoise:
+    """Return the noise of each number that a mechanism releases about a problem; reads no release.
 
     Raises:
         ParameterError: its numbers do not have independent noise of one law.
     """
-    if isinstance(mechanism, CountedMean):
-        return LaplaceNoise.of(epsilon=mechanism.epsilon, sensitivity=mechanism.sensitivity(release.problem))
+    if isinstance(mechanism, CountedMean | GroupCounters):
+        return LaplaceNoise.of(epsilon=mechanism.epsilon, sensitivity=mechanism.sensitivity(problem))
     if isinstance(mechanism, IdentityHistogram):
-        return LaplaceNoise.of(epsilon=mechanism.epsilon, sensitivity=sum(release.problem.neighbours.histogram_shift))
+        return LaplaceNoise.of(epsilon=mechanism.epsilon, sensitivity=sum(problem.neighbours.histogram_shift))
     if isinstance(mechanism, GaussianHistogram):
-        return GaussianNoise(mechanism.sigma(release.problem))
-    if isinstance(mechanism, GroupCounters):
-        return LaplaceNoise.of(epsilon=mechanism.epsilon, sensitivity=mechanism.sensitivity(release.problem))
+        return GaussianNoise(mechanism.sigma(problem))
     if isinstance(mechanism, GaussianGroupCounters):
-        return GaussianNoise(mechanism.scale(release.problem))
+        return GaussianNoise(mechanism.scale(problem))
     raise ParameterError("The numbers of this mechanism do not have independent noise of one law.")
+
+
+def noise_of(mechanism: Mechanism, release: Release) -> CounterNoise:
+    """Return the noise of each number of a release; raises as ``noise_law`` does."""
+    return noise_law(mechanism, release.problem)
 
 
 def interval(mechanism: Mechanism, release: Release, statistic: str, *, level: float = 0.95) -> Interval:
