@@ -126,21 +126,16 @@ def stored_of(folder: Path, request: Request, **changed: Any) -> Stored:
 
 
 def test_names_of_columns_that_look_like_ends_are_no_ends(tmp_path: Path) -> None:
-    """A column called "pay low" beside "pay", and one that a spreadsheet would run."""
+    """A column called "pay low" beside "pay"; only names that differ from each other keep a column."""
     lines = [f"cook,{i % 100},{1 + i % 8}" for i in range(ROWS)]
     table = read_table("\n".join(["job,pay,pay low", *lines]).encode(), name="p.csv", header=True)
     part = part_of(names=("job", "pay", "pay low"), numbers=(1, 2))
-    stored = stored_of(tmp_path / "1", Request(parts=(part,)), rows=table)
+    stored = stored_of(tmp_path, Request(parts=(part,)), rows=table)
     [contents] = stored.files.values()
     header = next(csv.reader(io.StringIO(contents.decode())))
     assert len(set(header)) == len(header) and {"mean of pay low", "mean low of pay", "mean low of pay low"} <= {
         *header
     }
-    assert verify(canonical(certificate(stored)), stored.files) == []
-    table = read_table("\n".join(['job,pay,"a;=b"', *lines]).encode(), name="p.csv", header=True)
-    part = part_of(names=("job", "pay", "a;=b"), numbers=(1, 2))
-    stored = stored_of(tmp_path / "2", Request(parts=(part,)), rows=table)
-    assert b"mean low of a;'=b" in next(iter(stored.files.values()))
     assert verify(canonical(certificate(stored)), stored.files) == []
 
 
