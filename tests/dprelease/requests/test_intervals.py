@@ -37,6 +37,7 @@ from dprelease.requests.intervals import (
 )
 from dprelease.requests.parts import Request, RequestPart
 from dprelease.requests.tables import csv_files
+from dprelease.requests.work import too_much_work
 from tests.dplab.intervals.coverage import refuted
 from tests.kit.ledgers import ANALYST, question_of, registered, request_of
 
@@ -211,3 +212,15 @@ def test_a_file_of_another_mechanism_has_no_ends() -> None:
     drawn = part.mechanism.run(state, Preview(1), 1)
     header = csv_files(drawn, part.mechanism)["counts.csv"].split(b"\n")[0]
     assert b"low" not in header and b"high" not in header
+
+
+@pytest.mark.parametrize("degree", [1, 2])
+def test_the_intervals_of_many_groups_are_weighed_before_any_is_found(degree: int) -> None:
+    """A variance's take longer, so that fewer groups have one."""
+    labels = tuple(f"group {place}" for place in range(250))
+    columns = [DeclaredColumn(name=name, on=Labels(labels=labels, missing=False)) for name in "ab"]
+    number = DeclaredColumn(name="pay", on=Number(high=100.0, bins=4, missing=False))
+    reading = DeclaredTable(columns=(*columns, number)).whole()
+    assert is_table(reading.domain)
+    part = part_of(reading=reading, queries=GroupStatistics(domain=reading.domain, degree=degree))
+    assert bool(too_much_work(Request(parts=(part,)))) == (degree == 2)
