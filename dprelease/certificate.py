@@ -26,6 +26,7 @@ from dprelease.ledger.records import Registration, Spent, Stored
 from dprelease.ledger.units import ROOM, BudgetMeasure, Price
 from dprelease.requests.coverage import coverage
 from dprelease.requests.file_checks import table_faults
+from dprelease.requests.intervals import interval_sentence
 from dprelease.requests.parts import Request, RequestPart, other_unit
 from dprelease.requests.tables import BETA
 from dprelease.requests.vector import total
@@ -236,7 +237,7 @@ def _mechanism(question: RequestPart) -> dict[str, Any]:
 
 
 def _accuracy(question: RequestPart) -> dict[str, Any]:
-    """Return the guaranteed worst error over the part's query class, as a number in its unit and as a sentence."""
+    """Return the guaranteed worst error over the part's query class, as a number and a sentence, and its intervals."""
     bound = question.mechanism.accuracy(question.problem, BETA)
     # The theorem's statement asserts its number, so it is included only where the number is guaranteed.
     words = bound.statement if bound.guaranteed else ""
@@ -244,6 +245,7 @@ def _accuracy(question: RequestPart) -> dict[str, Any]:
         "guaranteed_error": question.guaranteed_error(BETA),
         "unit": bound.unit.value,
         "statement": " ".join(filter(None, (words, coverage(question.mechanism, question.problem)))),
+        "intervals": interval_sentence(question.mechanism, question.problem),
         "worst_error": exactly(bound.value) if bound.guaranteed else "no guarantee",
         "beta": exactly(BETA),
         "reference": bound.reference,
@@ -357,7 +359,7 @@ def _rounded(request: Request) -> Callable[[str], list[str]]:
     by_part = dict[int, list[dict[str, Any]]]()
 
     def texts(name: str) -> list[str]:
-        match = re.fullmatch(r"parts\.([0-9]+)\.accuracy\.(guaranteed_error|statement|worst_error)", name)
+        match = re.fullmatch(r"parts\.([0-9]+)\.accuracy\.(guaranteed_error|statement|intervals|worst_error)", name)
         if not match:
             return []
         place = int(match[1])

@@ -347,7 +347,8 @@ def _draw_files(request: Request, registration: Registration, table: Table) -> d
     files: dict[str, bytes] = {}
     for place, part in enumerate(request.parts, 1):
         drawn = draw(part, part.problem, _dataset(part, registration, table))
-        files |= {file_prefix(request, place) + name: contents for name, contents in csv_files(drawn).items()}
+        written = csv_files(drawn, part.mechanism)
+        files |= {file_prefix(request, place) + name: contents for name, contents in written.items()}
     return files
 
 

@@ -20,7 +20,7 @@ from dprelease.ledger.chain import MAX_COUNT, fold_chain
 from dprelease.ledger.records import is_words
 from dprelease.ledger.units import ATTO_DIGITS, NANO_DIGITS, Price
 
-FORMAT = "dpscope-certificate/6"
+FORMAT = "dpscope-certificate/7"
 """The only format that is verified."""
 FIELDS = {
     *("format", "release_id", "request", "data", "version", "guarantee", "parts", "tuning", "software", "files", "by"),
@@ -118,8 +118,8 @@ OF_THE_REQUEST = (
 )
 OF_THE_NUMBERS = (
     "whether estimates of windows, trees, strategies and quantiles by group and the rounds of MWEM follow from "
-    "measured integers; the cuts of rectangles that share a column; and a difference of one row between two equally "
-    "near guesses"
+    "measured integers; the cuts of rectangles that share a column; a difference of one in the last digit of an "
+    "interval; and a difference of one row between two equally near guesses"
 )
 OF_THE_WHOLE = "whether these rows and this noise gave the released numbers, and whether the whole chain was forged"
 

@@ -1,4 +1,4 @@
-"""Intervals for what existing mechanisms release: counts per cell, a mean with its rows, quantiles of counts."""
+"""Intervals for what existing mechanisms release: counts per cell, means, statistics and quantiles of groups."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ from functools import partial
 
 import numpy as np
 
-from dpcore.core import DataRelease, Floats, HistogramRelease, Mechanism, ParameterError, Release
+from dpcore.core import DataRelease, Floats, HistogramRelease, Mechanism, ParameterError, Problem, Release, check_memory
+from dpcore.mechanisms.grouped.counters import GaussianGroupCounters, GroupCounters
+from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, GroupQuantilesRelease, line_of
+from dpcore.mechanisms.grouped.release import GroupRelease
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.mechanisms.robust.counted_mean import CountedMean, MeanRelease, weight
+from dpcore.randomness import NoisyCounts, Preview
 from dplab.intervals.combinations import people, single
-from dplab.intervals.exchangeable import half_widths, noise_draws
+from dplab.intervals.exchangeable import DRAWS, half_widths, noise_draws, seed_of
+from dplab.intervals.groups import group_interval
 from dplab.intervals.interval import Interval, around
 from dplab.intervals.noise import CounterNoise, GaussianNoise, LaplaceNoise
 from dplab.intervals.quantiles import centred_counts, quantile_cells
@@ -20,19 +25,26 @@ from dplab.intervals.ratios import mean
 CELLS, MEAN, ROWS = "cells", "mean", "rows"
 
 
-def noise_of(mechanism: Mechanism, release: Release) -> CounterNoise:
-    """Return the noise of each number that a mechanism releases.
+def noise_law(mechanism: Mechanism, problem: Problem) -> CounterNoise:
+    """Return the noise of each number that a mechanism releases about a problem; reads no release.
 
     Raises:
         ParameterError: its numbers do not have independent noise of one law.
     """
-    if isinstance(mechanism, CountedMean):
-        return LaplaceNoise.of(epsilon=mechanism.epsilon, sensitivity=mechanism.sensitivity(release.problem))
+    if isinstance(mechanism, CountedMean | GroupCounters):
+        return LaplaceNoise.of(epsilon=mechanism.epsilon, sensitivity=mechanism.sensitivity(problem))
     if isinstance(mechanism, IdentityHistogram):
-        return LaplaceNoise.of(epsilon=mechanism.epsilon, sensitivity=sum(release.problem.neighbours.histogram_shift))
+        return LaplaceNoise.of(epsilon=mechanism.epsilon, sensitivity=sum(problem.neighbours.histogram_shift))
     if isinstance(mechanism, GaussianHistogram):
-        return GaussianNoise(mechanism.sigma(release.problem))
+        return GaussianNoise(mechanism.sigma(problem))
+    if isinstance(mechanism, GaussianGroupCounters):
+        return GaussianNoise(mechanism.scale(problem))
     raise ParameterError("The numbers of this mechanism do not have independent noise of one law.")
+
+
+def noise_of(mechanism: Mechanism, release: Release) -> CounterNoise:
+    """Return the noise of each number of a release; raises as ``noise_law`` does."""
+    return noise_law(mechanism, release.problem)
 
 
 def interval(mechanism: Mechanism, release: Release, statistic: str, *, level: float = 0.95) -> Interval:
@@ -41,13 +53,16 @@ def interval(mechanism: Mechanism, release: Release, statistic: str, *, level: f
     Args:
         mechanism: the one that made the release.
         release: T releases.
-        statistic: "cells" of a histogram, (T, size); "mean" or "rows" of a counted mean, (T,).
+        statistic: "cells" of a histogram, (T, size); "mean" or "rows" of a counted mean, (T,); a statistic of groups,
+            (T, groups).
         level: of each interval; see ``level_each`` for several together.
 
     Raises:
         ParameterError: there is no such statistic of this mechanism.
     """
     noise = noise_of(mechanism, release)
+    if isinstance(release, GroupRelease):
+        return group_interval(release, noise, statistic, level=level)
     if isinstance(release, HistogramRelease) and statistic == CELLS:
         return single(release.counts, noise, level=level)
     if isinstance(release, MeanRelease) and statistic == ROWS:
@@ -89,3 +104,24 @@ def quantile(mechanism: Mechanism, release: DataRelease, q: float, *, level: flo
     centred = partial(centred_counts, q=q, ordered=release.problem.domain.ordered)
     errors = noise_draws(mechanism, release.problem, centred, digest=digest)
     return quantile_cells(centred(release.histogram()), half_widths(errors, level=level), level=level)
+
+
+def group_quantile(
+    mechanism: GroupQuantileCounts, release: GroupQuantilesRelease, q: float, *, level: float, digest: str
+) -> Interval:
+    """Return the first and last cell that may hold the q-quantile of each group's rows, (T, groups), proved.
+
+    The noise of all groups has one law, so that it is drawn again for one group without rows.
+
+    Raises:
+        ParameterError: q is not between 0 and 1, or the draws would take too much memory.
+    """
+    cells, solver = line_of(release.problem).ordered, release.solver
+    check_memory(DRAWS * cells, what="Draws of this noise", smaller="take fewer cells", each=50)
+    empty = solver.measured(np.zeros((1, cells), dtype=np.int64))
+    draw = NoisyCounts(empty, epsilon=mechanism.epsilon, sensitivity=mechanism.sensitivity(release.problem))
+    drawn = Preview(seed_of(digest)).draw(draw, DRAWS) / solver.plan.steps
+    errors = centred_counts(solver.counts(drawn, n=release.problem.n), q, ordered=cells)
+    rows = release.rows()
+    centred = centred_counts(rows.reshape(-1, cells), q, ordered=cells)
+    return quantile_cells(centred, half_widths(errors, level=level), level=level).reshaped(rows.shape[:2])

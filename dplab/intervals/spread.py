@@ -1,4 +1,4 @@
-"""Intervals for the variance and the standard deviation of the sample, from three Bernstein counters.
+"""Intervals for the variance and the standard deviation of the sample, from three Bernstein counters or four.
 
 Two steps. A mean interval takes a tenth of α. For a fixed m, the mean of (u - m)^2 is a ratio of the same counters, and
 its interval takes the rest of α. It is the variance plus (m - mean)^2. The m are the nodes of a fixed grid, so that the
@@ -28,30 +28,31 @@ OF_THE_MEAN = 0.1
 def variance(
     counters: NDArray[Any], noise: CounterNoise, *, level: float, low: float = 0.0, high: float = 1.0
 ) -> Interval:
-    """Return intervals for variances (divisor n), from Bernstein counters of degree 2, (..., 3); proved.
+    """Return intervals for variances (divisor n), from Bernstein counters of degree 2 or 3, (..., 3 or 4); proved.
 
     Args:
-        counters: sums of (1 - u)^2, 2 u (1 - u) and u^2 over the rows of a group, times a common weight.
+        counters: sums of (1 - u)^2, 2 u (1 - u) and u^2 over the rows of a group, times a common weight; or the four
+            of degree 3.
         noise: of one counter.
         level: share of releases whose interval holds the true variance.
         low: lower bound of the line.
         high: upper bound of the line.
     """
     alpha, numbers = check_level(level), np.asarray(counters, dtype=np.float64)
-    if numbers.shape[-1] != 3:
-        raise ParameterError("A variance needs three counters.")
-    flat = numbers.reshape(-1, 3)
+    degree = numbers.shape[-1] - 1
+    if degree not in (2, 3):
+        raise ParameterError("A variance needs three counters or four.")
+    flat = numbers.reshape(-1, degree + 1)
     check_memory(len(flat) * NODES, what="All steps of these variances", smaller="take fewer groups", each=200)
     of_mean = mean(flat, noise, level=1 - OF_THE_MEAN * alpha)
     half = 0.5 / NODES
     nodes = np.arange(NODES + 1) / NODES
     near = (of_mean.low[:, None] <= nodes + half) & (nodes - half <= of_mean.high[:, None])
     place, node = np.nonzero(near & ~of_mean.says_nothing[:, None])
-    m = nodes[node]
-    squares = np.stack([m**2, m**2 - m, (1 - m) ** 2], axis=1)
-    around_node = ratio(
-        flat[place], squares, np.ones(3), noise, level=1 - (1 - OF_THE_MEAN) * alpha, high=0.25 + half**2
-    )
+    m, j = nodes[node][:, None], np.arange(degree + 1)
+    squares = j * (j - 1) / (degree * (degree - 1)) - 2 * m * j / degree + m**2  # factors of the mean of (u - m)^2
+    of_squares = 1 - (1 - OF_THE_MEAN) * alpha
+    around_node = ratio(flat[place], squares, np.ones(degree + 1), noise, level=of_squares, high=0.25 + half**2)
     first, last = np.full(len(flat), 0.25), np.zeros(len(flat))
     np.minimum.at(first, place, np.maximum(0.0, around_node.low - half**2))
     np.maximum.at(last, place, around_node.high)

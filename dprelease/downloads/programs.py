@@ -50,6 +50,8 @@ parts = certificate["parts"]
 for part in parts:
     print("\\n" + part["accuracy"]["guaranteed_error"])
     print(part["accuracy"]["statement"])
+    if part["accuracy"]["intervals"]:
+        print(part["accuracy"]["intervals"])
     for name in sorted(part["files"]):
         print(f"\\n{name}: {len(tables[name])} rows")
         print(tables[name].head(10).to_string(index=False))

@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from html import escape as escape_html
 from typing import TYPE_CHECKING, Any
 
 from dpcore.core import Domain, rounded_up
@@ -16,6 +15,8 @@ from dpcore.core.safe_csv import unescape_frame
 from dpcore.data.columns import is_number
 from dpcore.data.dates import is_dates
 from dpcore.mechanisms.tables.whole_table import DISTANCES, SYNTHETIC_ROWS
+from dprelease.downloads.escaping import escape
+from dprelease.downloads.group_tables import group_tables, is_group_file
 from dprelease.ledger.records import Stored, restored_sentence
 from dprelease.requests.parts import Request
 from dprelease.requests.tables import BETA
@@ -43,16 +44,6 @@ HEAD = (
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
     '<meta name="viewport" content="width=device-width">'
 )
-
-
-JOINERS = str.maketrans("", "", "\u200c\u200d")
-"""Joiners of Persian letters and emoji, which are safe: they move no other character."""
-
-
-def escape(text: str) -> str:
-    """Return the text escaped for HTML; control characters and those that change a line's direction are replaced."""
-    shown = text if text.isprintable() else "".join(c if c.translate(JOINERS).isprintable() else "\ufffd" for c in text)
-    return escape_html(shown)
 
 
 def report(stored: Stored) -> bytes:
@@ -152,9 +143,21 @@ def _results(stored: Stored) -> Iterator[str]:
             else "",
             f"Error: {part['accuracy']['guaranteed_error']}",
             part["accuracy"]["statement"],
+            part["accuracy"]["intervals"],
         )
         for name in part["files"]:
-            yield from _picture(name, stored.files[name], question.problem.domain)
+            if is_group_file(question):
+                yield from group_tables(question, _lines(stored.files[name]), most=MAX_BARS)
+            else:
+                yield from _picture(name, stored.files[name], question.problem.domain)
+
+
+def _lines(contents: bytes) -> list[dict[str, str]]:
+    """Return the lines of a released file by column, as they were before they were escaped for spreadsheets."""
+    import pandas as pd
+
+    table = pd.read_csv(io.BytesIO(contents), dtype=str, keep_default_na=False)
+    return [{str(name): text for name, text in row.items()} for row in unescape_frame(table).to_dict("records")]
 
 
 def _picture(name: str, contents: bytes, domain: Domain) -> Iterator[str]:
@@ -171,8 +174,7 @@ def _picture(name: str, contents: bytes, domain: Domain) -> Iterator[str]:
     if DISTANCES in name:
         yield from _paragraphs(_distances(pd.read_csv(io.BytesIO(contents)), name))
         return
-    table = pd.read_csv(io.BytesIO(contents), dtype=str, keep_default_na=False)
-    rows = unescape_frame(table).to_dict("records")
+    rows = _lines(contents)
     if any(row.get("refused") == "True" for row in rows):
         yield from _paragraphs("The mechanism gave no answer (⊥). This is a result like any other.")
         return

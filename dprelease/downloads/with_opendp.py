@@ -3,7 +3,8 @@
 It exists for columns of numbers or labels and pairs of numbers, counted with discrete Laplace or Gaussian noise in
 every cell or in named queries, and for quantiles and clipped means of a number, from a CSV with commas, a decimal point
 and no code for missing values. It contains no name or label of the data: it reads those from the certificate. Trees and
-windows have no such program, as OpenDP has no least squares with a known n.
+windows have no such program, as OpenDP has no least squares with a known n. Nor have statistics by group: its counters
+are sums of whole weights in several columns, which are not read here.
 """
 
 from __future__ import annotations

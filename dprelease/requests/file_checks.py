@@ -16,7 +16,7 @@ from itertools import islice
 import numpy as np
 
 from dpcore.core import HistogramRelease, PointsRelease, Release, ValueRelease
-from dpcore.core.safe_csv import escape_formula
+from dpcore.core.safe_csv import escape_formula, unescape_formula
 from dpcore.core.sizes import check_memory
 from dpcore.data.columns import Labels, Number, is_labels
 from dpcore.data.dates import is_dates, written
@@ -31,6 +31,7 @@ from dpcore.mechanisms.robust.counted_mean import MeanRelease, may_count, weight
 from dpcore.mechanisms.tables.release import DirectRelease
 from dpcore.mechanisms.tables.whole_table import SYNTHETIC_ROWS, RowsRelease, WholeTable
 from dpcore.queries.marginals import Marginals
+from dprelease.requests.intervals import end_places, same_ends
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.tables import BETA, csv_files, preview_of
 
@@ -62,7 +63,7 @@ def table_faults(question: RequestPart, files: Mapping[str, bytes], *, prefix: s
     """
     try:
         drawn = preview_of(question)
-        expected = csv_files(drawn)
+        expected = csv_files(drawn, question.mechanism)
         drawn = replace(drawn, problem=question.problem)  # mock rows may be fewer
     except Exception:  # the mechanism cannot run on mock data, or memory is too small
         yield (
@@ -152,15 +153,17 @@ def _fits(question: RequestPart, lines: Rows, expected: Rows, drawn: Release) ->
     if not refused and refusals != {"False"}:
         return False
     if isinstance(drawn, GroupRelease):
-        return _groups_fit(lines, drawn)
+        return _groups_fit(question, lines, drawn)
     if isinstance(drawn, MeanRelease):
-        return len(lines) == 2 and _mean_fits(lines[1], drawn, bounds=expected[1][3:], refused=refused)
+        return len(lines) == 2 and _mean_fits(question, lines[1], drawn, bounds=expected[1][3:], refused=refused)
     if isinstance(drawn, ValueRelease | PointsRelease | Transcript):
         try:
             built = _built(drawn, lines, refused=refused)
         except (ValueError, OverflowError, LookupError):
             return False
-        return built is not None and _is_written(built, lines) and (refused or question.mechanism.possible(built))
+        if built is None or _written_again(built, question) != lines:
+            return False
+        return refused or question.mechanism.possible(built)
     fixed = [place for place in range(len(names)) if place not in _drawn_places(names)]
     same = [[row[place] for place in fixed] for row in lines] == [[row[place] for place in fixed] for row in expected]
     return same and _numbers_fit(question, lines, drawn)
@@ -199,12 +202,12 @@ def _built(drawn: Release, lines: Rows, *, refused: bool) -> Release | None:
     return replace(drawn, values=np.array(cells), refused=flags)
 
 
-def _is_written(built: Release, lines: Rows) -> bool:
-    """Return whether the release's file has exactly these lines."""
-    return read_rows(next(iter(csv_files(built).values()))) == lines
+def _written_again(built: Release, question: RequestPart) -> Rows:
+    """Return the lines of the file that a rebuilt release has."""
+    return read_rows(next(iter(csv_files(built, question.mechanism).values())))
 
 
-def _groups_fit(lines: Rows, drawn: GroupRelease) -> bool:
+def _groups_fit(question: RequestPart, lines: Rows, drawn: GroupRelease) -> bool:
     """Return whether the lines of all groups are those of a release with the counters that they name."""
     trials, groups, counters = drawn.counters.shape
     places = [lines[0].index(f"counter {j}") for j in range(counters)]
@@ -212,10 +215,32 @@ def _groups_fit(lines: Rows, drawn: GroupRelease) -> bool:
     if len(texts) != groups or not all(_is_whole(text, low=-(1 << 62), high=1 << 62) for row in texts for text in row):
         return False
     named = np.array([[int(text) for text in row] for row in texts], dtype=np.int64)
-    return _is_written(replace(drawn, counters=named.reshape(trials, groups, counters)), lines)
+    built = replace(drawn, counters=named.reshape(trials, groups, counters))
+    ends = end_places([unescape_formula(name) for name in lines[0]], question.mechanism, question.problem)
+    return all(
+        _same_but_ends(row, other, ends) for row, other in zip(lines, _written_again(built, question), strict=True)
+    )
 
 
-def _mean_fits(row: Sequence[str], drawn: MeanRelease, *, bounds: Sequence[str], refused: bool) -> bool:
+def _same_but_ends(row: Sequence[str], computed: Sequence[str], ends: Sequence[int]) -> bool:
+    """Return whether a line is the computed one; of its intervals' ends, given by place, the last digit may differ."""
+    if any(text != other for place, (text, other) in enumerate(zip(row, computed, strict=True)) if place not in ends):
+        return False
+    for low, high in zip(ends[::2], ends[1::2], strict=True):
+        texts, others = (row[low], row[high]), (computed[low], computed[high])
+        if texts == others:
+            continue
+        if not all(text == "" or _is_number(text) for text in (*texts, *others)):
+            return False
+        numbers, computed_numbers = ([float(text or "nan") for text in each] for each in (texts, others))
+        if not same_ends(numbers[0], numbers[1], (computed_numbers[0], computed_numbers[1])):
+            return False
+    return True
+
+
+def _mean_fits(
+    question: RequestPart, row: Sequence[str], drawn: MeanRelease, *, bounds: Sequence[str], refused: bool
+) -> bool:
     """Return whether a line with mean, number of rows and bounds is possible for some noisy counters."""
     _, mean, rows, *ends = row
     if refused or ends != list(bounds):
@@ -228,7 +253,7 @@ def _mean_fits(row: Sequence[str], drawn: MeanRelease, *, bounds: Sequence[str],
     counters = may_count(line, mean=float(units.get(mean, mean)), rows=float(rows))
     flags = np.zeros(len(counters), dtype=np.bool_)
     built = replace(drawn, values=flags * 0, counters=counters, refused=flags)
-    return list(row) in read_rows(next(iter(csv_files(built).values())))[1:]
+    return list(row) in _written_again(built, question)[1:]
 
 
 def _is_number(text: str, *, low: float = -MAX_NUMBER, high: float = MAX_NUMBER, whole: bool = False) -> bool:

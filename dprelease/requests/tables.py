@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dpcore.core import DataRelease, HistogramRelease, Release, ValueRelease
+from dpcore.core import DataRelease, HistogramRelease, Mechanism, Release, ValueRelease
 from dpcore.core.safe_csv import frame_csv
 from dpcore.data.twin import twin
 from dpcore.mechanisms.tables.whole_table import DISTANCES, SYNTHETIC_ROWS, RowsRelease
 from dpcore.randomness import Preview
+from dprelease.requests.intervals import with_intervals
 from dprelease.requests.parts import RequestPart
 
 if TYPE_CHECKING:
@@ -25,14 +26,20 @@ BETA = 0.05
 MAX_PREVIEW_ROWS = 1_000_000
 
 
-def csv_files(drawn: Release) -> dict[str, bytes]:
-    """Return the released files by name: one table; for synthetic rows also their distances from the tables."""
+def csv_files(drawn: Release, mechanism: Mechanism) -> dict[str, bytes]:
+    """Return the released files by name: one table; for synthetic rows also their distances from the tables.
+
+    Args:
+        drawn: one release.
+        mechanism: the one that made it; by its noise, statistics of groups have intervals.
+    """
     if isinstance(drawn, RowsRelease):
         rows = drawn.rows()
         tables = {SYNTHETIC_ROWS: drawn.table(rows=rows), DISTANCES: drawn.distances(rows, beta=BETA)}
     else:
         name = next((name for kind, name in NAMES.items() if isinstance(drawn, kind)), "answers")
-        tables = {name: drawn.frame().iloc[:, 1:]}  # without the number of the trial; a column may have that name
+        frame = drawn.frame().iloc[:, 1:]  # without the number of the trial; a column may have that name
+        tables = {name: with_intervals(frame, drawn, mechanism)}
     return {f"{name}.csv": frame_csv(_unsigned(table)).encode() for name, table in tables.items()}
 
 

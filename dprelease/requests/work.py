@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from dpcore.core import Mechanism, ParameterError
+from dpcore.mechanisms.grouped.mechanism import GroupMechanism
+from dpcore.mechanisms.grouped.release import statistics_of
 from dpcore.mechanisms.tables.whole_table import WholeTable
 from dprelease.requests.parts import Request, RequestPart
 from dprelease.requests.tables import MAX_PREVIEW_ROWS
@@ -17,6 +19,9 @@ LINE_SECONDS = 1.2e-5
 """To write a line of a released table, and to check it."""
 CELL_SECONDS = 4e-6
 """To fit a cell of a synthetic row, to write it and to check it."""
+
+INTERVAL_SECONDS = {False: 2e-3, True: 6e-3}
+"""To find the intervals of a group's statistics twice, as mock ones have some too: without a variance, and with one."""
 
 
 def too_much_work(request: Request) -> str:
@@ -58,6 +63,9 @@ def _file_seconds(part: RequestPart) -> float:
         seconds += LINE_SECONDS * domain.size
     if isinstance(part.mechanism, WholeTable):
         seconds += CELL_SECONDS * part.n * len(part.reading.columns)
+    if isinstance(part.mechanism, GroupMechanism):
+        queries = statistics_of(part.problem)
+        seconds += queries.count * (LINE_SECONDS + INTERVAL_SECONDS[queries.degree > 1])
     return seconds
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import csv
 import io
+import math
 import os
 import re
 import tracemalloc
@@ -218,6 +219,18 @@ def guessed(line: list[str], rows: int) -> None:
         line[3] = f"{rows}.0"
 
 
+def named(rows: list[list[str]], column: str, change: Callable[[str], str]) -> None:
+    """Change the cell of a named column in the first line."""
+    place = rows[0].index(column)
+    rows[1][place] = change(rows[1][place])
+
+
+def unit_of(rows: list[list[str]], statistic: str) -> float:
+    """The last digit of an interval in the first line."""
+    low, high = (float(rows[1][rows[0].index(f"{statistic} {end}")]) for end in ("low", "high"))
+    return float(10.0 ** (math.floor(math.log10((high - low) / 2)) - 3))
+
+
 CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
     "a refusal of a histogram": ("identity", "counts.csv", lambda r: [x.__setitem__(0, "True") for x in r[1:]]),
     "missing refusal of a histogram, no counts": (
@@ -284,10 +297,29 @@ CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
     "a group of named cells that is uneven": ("named-queries", "synthetic.csv", lambda r: moved(r, 1.0)),
     "weights that no round gives": ("mwem", "synthetic.csv", lambda r: moved(r, 1.0)),
     "a share that is no multiple": ("marginals-decision-lists", "answers.csv", lambda r: r[1].__setitem__(-1, "0.999")),
-    "a sum that no counters have": ("group-counters", "answers.csv", lambda r: r[1].__setitem__(-1, "3.5")),
-    "counters of other sums": ("group-counters", "answers.csv", lambda r: r[1].__setitem__(-5, str(int(r[1][-5]) + 1))),
-    "counters that are not whole": ("group-counters", "answers.csv", lambda r: r[1].__setitem__(-5, "4.0")),
+    "a sum that no counters have": ("group-counters", "answers.csv", lambda r: named(r, "sum", lambda x: "3.5")),
+    "counters of other sums": (
+        "group-counters", "answers.csv", lambda r: named(r, "counter 1", lambda x: str(int(x) + 1)),
+    ),
+    "counters that are not whole": ("group-counters", "answers.csv", lambda r: named(r, "counter 1", lambda x: "4.0")),
     "a group less": ("group-counters", "answers.csv", lambda r: r.pop()),
+    "a narrower interval": (
+        "group-counters", "answers.csv", lambda r: named(r, "rows low", lambda x: repr(float(x) + 1.5)),
+    ),
+    "an end of a proportion moved inwards": (
+        "group-counters", "answers.csv", lambda r: named(r, "proportion high", lambda x: repr(float(x) - 0.01)),
+    ),
+    "an end less": ("group-counters", "answers.csv", lambda r: named(r, "proportion high", lambda x: "")),
+    "an infinite end": ("group-counters", "answers.csv", lambda r: named(r, "rows low", lambda x: "-inf")),
+    "two digits in the last place": (
+        "group-counters-gaussian", "answers.csv",
+        lambda r: named(r, "sum high", lambda x: repr(float(x) + 2 * unit_of(r, "sum"))),
+    ),
+    "ends the other way around": (
+        "group-counters-gaussian", "answers.csv", lambda r: r.__setitem__(slice(1, None), [
+            [*x[:-2], x[-1], x[-2]] for x in r[1:]
+        ]),
+    ),
     "a share above one": ("marginals-decision-lists", "answers.csv", lambda r: r[1].__setitem__(-1, "1.5")),
 }  # fmt: skip
 
@@ -303,6 +335,23 @@ def test_what_a_mechanism_cannot_release_is_refused(releases: Callable[[str], St
     contents = out.getvalue().encode()
     faults = said_of(stored, name, contents)
     assert faults == [f"The columns, lines, labels or numbers of {name} do not match the request."]
+
+
+@pytest.mark.parametrize("key", ["group-counters", "group-counters-gaussian"])
+def test_an_interval_of_groups_that_differs_in_the_last_digit_is_another_computers(
+    releases: Callable[[str], Stored], key: str
+) -> None:
+    stored = releases(key)
+    [(name, contents)] = stored.files.items()
+    for statistic, ends in (("sum", (-1, 1)), ("rows", (1, 0))):
+        rows = read_rows(contents)
+        for end, steps in zip(("low", "high"), ends, strict=True):
+            unit = unit_of(rows, statistic)
+            named(rows, f"{statistic} {end}", lambda x, by=steps * unit: repr(round(float(x) + by, 9)))  # type: ignore[misc]
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows(rows)
+        assert said_of(stored, name, out.getvalue().encode()) == []
+    assert any("last digit of an interval" in each for each in unverifiable())
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def genuine(part: RequestPart, rows: int, *, draws: int, seed: int) -> Iterator[
     """The files of so many draws."""
     state = part.mechanism.prepare(few(part, rows, seed=seed), part.problem)
     drawn = part.mechanism.run(state, Preview(seed=seed), draws)
-    yield from (csv_files(drawn.part(place, place + 1)) for place in range(draws))
+    yield from (csv_files(drawn.part(place, place + 1), part.mechanism) for place in range(draws))
 
 
 def last_line_twice(files: dict[str, bytes]) -> dict[str, bytes]:
@@ -224,7 +224,7 @@ def test_synthetic_rows_are_checked_a_block_at_a_time() -> None:
     """All lines at once took thirty times the bytes of a file: more than a gibibyte for five million rows."""
     [part] = request_for("whole-table").parts
     drawn = preview_of(part)
-    header, *lines = csv_files(drawn)[f"{SYNTHETIC_ROWS}.csv"].splitlines(keepends=True)
+    header, *lines = csv_files(drawn, part.mechanism)[f"{SYNTHETIC_ROWS}.csv"].splitlines(keepends=True)
     contents = header + b"".join(lines) * 400
     many = replace(part, n=400 * part.n)
     tracemalloc.start()

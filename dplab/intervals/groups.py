@@ -1,0 +1,164 @@
+"""Intervals for statistics of groups, from the noisy counters that a release of all groups has.
+
+Rows and sums are linear in the counters, whose noise has an exact law. Means, proportions, ratios of sums, variances
+and standard deviations are found by inversion. For a slope, a correlation and a skewness nothing is proved, and they
+have no interval. Neither have means of two numbers with their squares under discrete Laplace noise: the proved bound
+of a tail takes four counters, and there are nine.
+
+What the intervals cover is the noise alone, of the rows that were counted, at their cells' middles: not whom the rows
+were sampled from, nor numbers out of bounds, nor rows beyond a person's limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from dpcore.core import Floats, ParameterError
+from dpcore.data.columns import Labels, Number, is_number
+from dpcore.mechanisms.grouped.release import GroupRelease
+from dpcore.mechanisms.grouped.statistics import bounds, factors, mean_name, statistics
+from dpcore.mechanisms.grouped.weights import counters_per_group, row_weight
+from dpcore.queries.groups import GroupStatistics
+from dplab.intervals.combinations import linear, people
+from dplab.intervals.interval import Interval, Kind
+from dplab.intervals.noise import MAX_WEIGHTS, CounterNoise, LaplaceNoise
+from dplab.intervals.ratios import mean, ratio
+from dplab.intervals.spread import standard_deviation, variance
+
+BLOCK = 256
+"""Groups whose intervals are found at once, so that many groups take no more memory."""
+FAR = 1e6
+"""Limit of a ratio without a limit of its own, in units of the largest ratio of the ranges; further is infinite."""
+
+Recipe = Callable[[Floats, CounterNoise, float], Interval]
+"""Gives intervals (G,) from counters (G, counters), their noise and a level."""
+
+
+def recipes(queries: GroupStatistics, noise: CounterNoise) -> dict[str, Recipe]:
+    """Return how the interval of each statistic is found, by the names that a release gives its statistics."""
+    weight, degree = row_weight(queries), queries.degree
+    found: dict[str, Recipe] = {"rows": lambda counters, law, level: people(counters, law, weight=weight, level=level)}
+    columns = [queries.domain.columns[place] for place in queries.numbers]
+    if len(columns) == 1:
+        return found | _of_one(columns[0], degree, weight)
+    side = np.ones(degree + 1)
+    inverted = (degree + 1) ** 2 <= MAX_WEIGHTS or not isinstance(noise, LaplaceNoise)
+    for axis, (place, column) in enumerate(zip(queries.numbers, columns, strict=True)):
+        share = factors(degree, 1)
+        spread = np.outer(share, side) if axis == 0 else np.outer(side, share)
+        name, (low, high) = queries.domain.names[place], bounds(column)
+        found[f"sum of {name}"] = partial(_sum, (low + (high - low) * spread.reshape(-1)) / weight)
+        if inverted:
+            found[f"{mean_name(column)} of {name}"] = partial(_mean, spread.reshape(-1), low, high)
+    if inverted:
+        share = factors(degree, 1)
+        spreads = (np.outer(share, side).reshape(-1), np.outer(side, share).reshape(-1))
+        found["ratio of sums"] = partial(_ratio_of_sums, spreads, (columns[0], columns[1]))
+    return found
+
+
+def _of_one(column: Number | Labels, degree: int, weight: int) -> dict[str, Recipe]:
+    """Return how the intervals of one number's statistics are found."""
+    (low, high), share = bounds(column), factors(degree, 1)
+    found: dict[str, Recipe] = {
+        mean_name(column): lambda counters, law, level: mean(counters, law, level=level, low=low, high=high),
+        "sum": partial(_sum, (low + (high - low) * share) / weight),
+    }
+    if degree >= 2:
+        found["variance"] = lambda counters, law, level: variance(counters, law, level=level, low=low, high=high)
+        found["standard deviation"] = lambda counters, law, level: standard_deviation(
+            counters, law, level=level, low=low, high=high
+        )
+    return found
+
+
+def _sum(weights: Floats, counters: Floats, noise: CounterNoise, level: float) -> Interval:
+    return linear(counters, weights, noise, level=level)
+
+
+def _mean(share: Floats, low: float, high: float, counters: Floats, noise: CounterNoise, level: float) -> Interval:
+    return ratio(counters, share, np.ones(len(share)), noise, level=level).rescaled(low, high)
+
+
+def _ends(column: Number | Labels) -> tuple[float, float]:
+    """Return the least and the largest value of a row: the middles of the outer cells, or 0 and 1."""
+    low, high = bounds(column)
+    half = (high - low) / (2 * column.ordered) if is_number(column) else 0.0
+    return low + half, high - half
+
+
+def _ratio_of_sums(
+    shares: tuple[Floats, Floats],
+    columns: tuple[Number | Labels, Number | Labels],
+    counters: Floats,
+    noise: CounterNoise,
+    level: float,
+) -> Interval:
+    """Return intervals for the sum of the first number over that of the second.
+
+    A divisor that is always below 0 is turned around with its numerator. One that may be 0 leaves a ratio without
+    limits, which has an infinite end where the release does not bound it.
+    """
+    tops = [low + (high - low) * share for share, (low, high) in zip(shares, map(bounds, columns), strict=True)]
+    (first, last), (least, most) = map(_ends, columns)
+    if most < 0:
+        tops, (first, last), (least, most) = [-top for top in tops], (-last, -first), (-most, -least)
+    if least > 0:
+        limits = [value / divisor for value in (first, last) for divisor in (least, most)]
+        low, high, open_ended = min(limits), max(limits), False
+    else:
+        high = FAR * max(abs(first), abs(last)) / max(abs(least), abs(most))
+        low, open_ended = -high, True
+    if not low < high:  # one value alone is possible
+        low, high = low - abs(low) - 1.0, high + abs(high) + 1.0
+    found = ratio(counters, tops[0], tops[1], noise, level=level, low=low, high=high)
+    if open_ended:
+        found.low[found.low <= low], found.high[found.high >= high] = -np.inf, np.inf
+    return found
+
+
+def group_interval(release: GroupRelease, noise: CounterNoise, statistic: str, *, level: float) -> Interval:
+    """Return intervals for a statistic of every group in every trial, (T, groups); proved.
+
+    Args:
+        release: T releases of group counters.
+        noise: of one counter.
+        statistic: its name among the release's statistics.
+        level: of each interval.
+
+    Raises:
+        ParameterError: the release has no such statistic, or nothing is proved about it.
+    """
+    recipe = recipes(release.queries, noise).get(statistic)
+    if recipe is None:
+        raise ParameterError(f"No interval is proved for the statistic {statistic!r} of these groups.")
+    counters = release.counters.reshape(-1, release.counters.shape[-1]).astype(np.float64)
+    blocks = [recipe(counters[at : at + BLOCK], noise, level) for at in range(0, len(counters), BLOCK)]
+    low, high, silent, enters = (
+        np.concatenate([np.broadcast_to(getattr(block, name), block.low.shape) for block in blocks])
+        for name in ("low", "high", "says_nothing", "enters_at")
+    )
+    whole = Interval(low=low, high=high, level=level, kind=Kind.PROVED, says_nothing=silent, enters_at=enters)
+    return whole.reshaped(release.counters.shape[:-1])
+
+
+def group_intervals(release: GroupRelease, noise: CounterNoise, *, level: float) -> dict[str, Interval]:
+    """Return the intervals of all statistics that have some, (T, groups) each, in the order of the statistics."""
+    found = dict[str, Interval]()
+    for name in interval_names(release.queries, noise):
+        if name == "standard deviation":  # the roots of the variance's, which take long
+            squares = found["variance"]
+            found[name] = replace(squares, low=np.sqrt(squares.low), high=np.sqrt(squares.high))
+        else:
+            found[name] = group_interval(release, noise, name, level=level)
+    return found
+
+
+def interval_names(queries: GroupStatistics, noise: CounterNoise) -> list[str]:
+    """Return the statistics that have an interval, in the order in which a release gives them; reads no counters."""
+    known, empty = recipes(queries, noise), np.zeros((1, counters_per_group(queries)))
+    return [name for name in statistics(empty, queries) if name in known]

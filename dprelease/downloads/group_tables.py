@@ -1,0 +1,119 @@
+"""Tables of statistics of groups in a report: each group's rows, the statistic and its interval, from the files alone.
+
+A group of too few noisy rows to say anything is shown as hidden. Which these are depends on the noisy number of rows
+alone: hiding by an interval's width would show those groups whose noise happens to be small beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from dpcore.mechanisms.grouped.mechanism import GroupMechanism
+from dpcore.mechanisms.grouped.release import statistics_of
+from dpcore.mechanisms.grouped.weights import counters_per_group, row_weight
+from dplab.intervals.combinations import half_width
+from dplab.intervals.group_sizes import people_needed
+from dplab.intervals.released import noise_law
+from dprelease.downloads.escaping import escape
+from dprelease.requests.intervals import LEVEL, decimals, end_names, outwards
+from dprelease.requests.parts import RequestPart
+
+MARGIN = 0.25
+"""Half of an interval, as a share of the range, above which a group's mean says too little to be shown."""
+DIGITS = 2
+"""Digits of half of an interval's width that a report shows."""
+HIDDEN = "too few rows to say"
+NO_INTERVAL = "not known"
+
+
+def is_group_file(question: RequestPart) -> bool:
+    """Return whether the file of a part has statistics of groups with intervals."""
+    return isinstance(question.mechanism, GroupMechanism)
+
+
+def rows_needed(question: RequestPart) -> int:
+    """Return the noisy number of rows from which a group is shown; a public number."""
+    noise, queries = noise_law(question.mechanism, question.problem), statistics_of(question.problem)
+    return people_needed(MARGIN, noise, weight=row_weight(queries), level=LEVEL)
+
+
+def group_tables(question: RequestPart, rows: Sequence[Mapping[str, str]], *, most: int) -> Iterator[str]:
+    """Write a table of each statistic, with at most so many groups, as HTML.
+
+    Args:
+        question: the part of the request.
+        rows: lines of its file by column, with unescaped texts.
+        most: lines of a table.
+    """
+    needed, noise = rows_needed(question), noise_law(question.mechanism, question.problem)
+    queries = statistics_of(question.problem)
+    margin = half_width(np.ones(counters_per_group(queries)), noise, LEVEL) / row_weight(queries)
+    yield (
+        f"<p>A group is shown as “{HIDDEN}” where its number of rows, with noise, is below {needed:,}: the interval of "
+        f"a mean may then take more than {2 * MARGIN:.0%} of the range.</p>"
+    )
+    for statistic in _statistics(rows):
+        yield f"<table><tr>{''.join(f'<th>{escape(each)}</th>' for each in _heads(statistic))}</tr>"
+        for row in rows[:most]:
+            cells = (_people(float(row["rows"]), margin), *_shown(row, statistic, hidden=float(row["rows"]) < needed))
+            numbers = "".join(f'<td class="n">{each}</td>' for each in cells)
+            yield f"<tr><td>{escape(_group(row))}</td>{numbers}</tr>"
+        yield "</table>"
+    if len(rows) > most:
+        yield f"<p>The first {most} groups are shown; the file contains all of them.</p>"
+
+
+def _statistics(rows: Sequence[Mapping[str, str]]) -> list[str]:
+    """Return the statistics in a file, in order: what follows the rows, without the ends of intervals."""
+    names = list(rows[0])
+    names = names[names.index("rows") + 1 :]
+    ends = {end for name in ("rows", *names) for end in end_names(name)}
+    return [name for name in names if name not in ends]
+
+
+def _heads(statistic: str) -> tuple[str, ...]:
+    return "group", "rows", statistic, f"interval, {100 * LEVEL:g}%"
+
+
+def _group(row: Mapping[str, str]) -> str:
+    """Return the labels of a group; a label without a text stands for missing and other values."""
+    labels = [text or "any other value" for name, text in row.items() if name.startswith("group ")]
+    return " × ".join(labels) or "all rows"
+
+
+def _people(rows: float, margin: float) -> str:
+    """Return a noisy number of rows with the margin of its noise, which is the same for all groups."""
+    places = max(decimals(-margin, margin, digits=1), 0)
+    upwards = math.ceil(margin * 10**places - 1e-6) / 10**places
+    return f"{_number(rows, places)} ± {_number(upwards, places)}"
+
+
+def _shown(row: Mapping[str, str], statistic: str, *, hidden: bool) -> tuple[str, str]:
+    """Return a statistic and its interval, as texts."""
+    if hidden:
+        return HIDDEN, ""
+    value = float(row[statistic] or "nan")
+    low, high = (row.get(name, NO_INTERVAL) for name in end_names(statistic))
+    if NO_INTERVAL in (low, high):
+        return (f"{value:,.4g}" if math.isfinite(value) else ""), NO_INTERVAL
+    if "" in (low, high):
+        return (f"{value:,.4g}" if math.isfinite(value) else ""), _open(low, high)
+    first, last = outwards(float(low), float(high), digits=DIGITS)
+    places = decimals(float(low), float(high), digits=DIGITS)
+    shown = _number(value, places) if math.isfinite(value) else ""
+    return shown, f"{_number(first, places)} to {_number(last, places)}"
+
+
+def _open(low: str, high: str) -> str:
+    """Return an interval without one of its ends, or without both."""
+    if low:
+        return f"above {float(low):,.4g}"
+    return f"below {float(high):,.4g}" if high else HIDDEN
+
+
+def _number(value: float, places: int) -> str:
+    """Return a number with so many decimals, and without any where they are none."""
+    return f"{round(value, places) + 0.0:,.{max(places, 0)}f}"

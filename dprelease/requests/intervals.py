@@ -1,0 +1,135 @@
+"""Columns of intervals in released files: post-processing of the counters beside them, so that all can be recomputed.
+
+Ends are rounded outwards, to a ten-thousandth or more of half of the interval's width. Where nothing bounds an end, its
+cell is empty. Another computer may find ends that differ by one in the last digit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.core import Floats, Mechanism, Problem, Release
+from dpcore.mechanisms.grouped.mechanism import GroupMechanism
+from dpcore.mechanisms.grouped.release import GroupRelease, statistics_of
+from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
+from dpcore.mechanisms.histograms.identity import IdentityHistogram
+from dplab.intervals.groups import group_intervals, interval_names
+from dplab.intervals.interval import Interval
+from dplab.intervals.released import noise_law
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEVEL = 0.95
+"""Level of every interval that a file or a report shows."""
+DIGITS = 4
+"""Digits of half of an interval's width to which its ends are written."""
+ALONE = 1e-9
+"""Relative difference of an end on another computer where the other end is infinite."""
+COVERS = (
+    "They cover the noise alone: not whom the rows were sampled from, nor values cut off at the bounds, the rounding "
+    "of values to cells, or rows left out above a person's limit."
+)
+
+
+def end_names(statistic: str) -> tuple[str, str]:
+    """Return the names of the columns of a statistic's ends: "mean low of pay" for the mean of pay.
+
+    They differ from the names of all statistics, whatever the columns of the data are called.
+    """
+    kind, of, column = statistic.partition(" of ")
+    if statistic == "ratio of sums":
+        kind, of, column = statistic, "", ""
+    return f"{kind} low{of}{column}", f"{kind} high{of}{column}"
+
+
+def statistics_with_intervals(mechanism: Mechanism, problem: Problem) -> list[str]:
+    """Return the statistics of a released file that have an interval; none for most mechanisms. Reads no rows."""
+    if not isinstance(mechanism, GroupMechanism):
+        return []
+    return interval_names(statistics_of(problem), noise_law(mechanism, problem))
+
+
+def with_intervals(table: pd.DataFrame, drawn: Release, mechanism: Mechanism) -> pd.DataFrame:
+    """Return the table of one release with the ends of each statistic's interval behind it, where it has some."""
+    if not isinstance(drawn, GroupRelease):
+        return table
+    import pandas as pd
+
+    found = group_intervals(drawn, noise_law(mechanism, drawn.problem), level=LEVEL)
+    columns = dict[str, object]()
+    for name in table.columns:
+        columns[name] = table[name]
+        if name in found:
+            columns |= dict(zip(end_names(name), written_ends(found[name]), strict=True))
+    return pd.DataFrame(columns)
+
+
+def end_places(names: Sequence[str], mechanism: Mechanism, problem: Problem) -> list[int]:
+    """Return the places of the columns of ends, ascending, low before high, among a table's columns."""
+    ends = {end for statistic in statistics_with_intervals(mechanism, problem) for end in end_names(statistic)}
+    return [place for place, name in enumerate(names) if name in ends]
+
+
+def written_ends(found: Interval) -> tuple[Floats, Floats]:
+    """Return both ends as they are written, one after another: rounded outwards, NaN for an infinite one."""
+    ends = np.stack([np.ravel(found.low), np.ravel(found.high)], axis=1)
+    open_ended, silent = ~np.isfinite(ends), np.ravel(found.says_nothing)
+    for place in np.flatnonzero(~silent & ~open_ended.any(axis=1)):  # of others, declared bounds stay as they are
+        ends[place] = outwards(*ends[place].tolist())
+    ends[open_ended] = np.nan
+    return ends[:, 0], ends[:, 1]
+
+
+def decimals(low: float, high: float, *, digits: int = DIGITS) -> int:
+    """Return the number of decimals at which half of an interval's width has so many digits; negative for tens."""
+    half = max((high - low) / 2, 1e-9 * max(abs(low), abs(high)), 1e-200)
+    return digits - 1 - math.floor(math.log10(half))
+
+
+def outwards(low: float, high: float, *, digits: int = DIGITS) -> tuple[float, float]:
+    """Return both ends of an interval rounded outwards to these digits of half of its width.
+
+    >>> outwards(1.23456789, 3.3), outwards(-123456.0, 7.0, digits=2)
+    ((1.234, 3.3), (-124000.0, 1000.0))
+    """
+    places = decimals(low, high, digits=digits)
+    power = 10.0 ** abs(places)
+    scaled = (low * power, high * power) if places >= 0 else (low / power, high / power)
+    # A number that ends at this digit may be off by its last bits.
+    whole = math.floor(scaled[0] + 1e-6), math.ceil(scaled[1] - 1e-6)
+    first, last = (each / power if places >= 0 else each * power for each in whole)
+    return first + 0.0, last + 0.0
+
+
+def same_ends(low: float, high: float, computed: tuple[float, float]) -> bool:
+    """Return whether two ends are those computed here, or differ by one in the last digit; NaN for no end."""
+    if any(math.isnan(one) != math.isnan(other) for one, other in zip((low, high), computed, strict=True)):
+        return False
+    room = 1.001 * 10.0 ** -decimals(*computed) if all(map(math.isfinite, computed)) else 0.0
+    ends = zip((low, high), computed, strict=True)
+    return all(math.isnan(one) or abs(one - other) <= max(room, ALONE * abs(other)) for one, other in ends)
+
+
+def interval_sentence(mechanism: Mechanism, problem: Problem) -> str:
+    """Return how the intervals of a part are found and what they cover; empty where it has none. Reads no rows."""
+    percent = f"{100 * LEVEL:g}%"
+    if names := statistics_with_intervals(mechanism, problem):
+        inverted = any(name != "rows" and not name.startswith("sum") for name in names)
+        return (
+            f"Intervals with confidence {percent}, each by itself, of {', '.join(names)}: the columns low and high. "
+            "Those of rows and sums follow from the exact law of the noise"
+            + ("; all others contain every value that the released counters do not refute" if inverted else "")
+            + f". {COVERS}"
+        )
+    if isinstance(mechanism, IdentityHistogram | GaussianHistogram):
+        width = noise_law(mechanism, problem).half_width(1 - LEVEL)
+        return (
+            f"Intervals with confidence {percent}, each by itself: a count of one cell, plus or minus {width:,} "
+            f"row{'s' * (width != 1)}, by the exact law of the noise. {COVERS}"
+        )
+    return ""

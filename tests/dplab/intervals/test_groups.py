@@ -1,0 +1,182 @@
+"""Intervals of group statistics: coverage over small releases, ratios, what has none, and quantiles by group."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpcore import Labels, Number, ParameterError, Preview
+from dpcore.core import Floats, Integers, Mechanism
+from dpcore.data.product import Product
+from dpcore.mechanisms.grouped.counters import GaussianGroupCounters, GroupCounters
+from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, GroupQuantilesRelease
+from dpcore.mechanisms.grouped.release import GroupRelease
+from dpcore.mechanisms.grouped.statistics import statistics
+from dpcore.queries.groups import GroupQuantiles, GroupStatistics
+from dplab.intervals.groups import group_intervals, interval_names, recipes
+from dplab.intervals.interval import Interval, Kind
+from dplab.intervals.noise import LaplaceNoise
+from dplab.intervals.released import group_quantile, interval, noise_of
+from tests.dpcore.mechanisms.grouped.tables import dataset_of, problem_of, queries_of, released
+from tests.dplab.intervals.coverage import refuted
+
+TRIALS, ROWS = 2000, 240
+GROUP = Labels(labels=("a", "b", "c"))
+LINE, OTHER, ANSWER = (
+    Number(low=-2.0, high=6.0, bins=16),
+    Number(low=1.0, high=3.0, bins=8),
+    Labels(labels=("no", "yes")),
+)
+DIGEST = "0123456789abcdef" * 4
+
+CASES: dict[str, tuple[Mechanism, GroupStatistics]] = {
+    "mean": (GroupCounters(epsilon=1.0), queries_of(GROUP, LINE)),
+    "proportion": (GroupCounters(epsilon=0.7), queries_of(GROUP, ANSWER)),
+    "variance": (GroupCounters(epsilon=2.0), queries_of(GROUP, LINE, degree=2)),
+    "degree three": (GroupCounters(epsilon=3.0), queries_of(GROUP, LINE, degree=3)),
+    "two numbers": (GroupCounters(epsilon=1.0), queries_of(GROUP, LINE, OTHER, numbers=(1, 2))),
+    "divisor of yes": (GroupCounters(epsilon=2.0), queries_of(GROUP, OTHER, ANSWER, numbers=(1, 2))),
+    "squares of two": (GroupCounters(epsilon=3.0), queries_of(GROUP, OTHER, OTHER, numbers=(1, 2), degree=2)),
+    "Gaussian": (GaussianGroupCounters(epsilon=1.0, delta=1e-5), queries_of(GROUP, LINE, degree=2)),
+    "Gaussian squares of two": (
+        GaussianGroupCounters(epsilon=3.0, delta=1e-5),
+        queries_of(GROUP, OTHER, OTHER, numbers=(1, 2), degree=2),
+    ),
+}
+
+
+def records(queries: GroupStatistics, seed: int) -> Integers:
+    """Rows in groups of very different sizes; the last group has none."""
+    generator = np.random.default_rng(seed)
+    group = generator.choice(queries.domain.sizes[0] - 1, size=ROWS, p=[0.75, 0.2, 0.05])
+    others = [generator.binomial(size - 2, 0.4, ROWS) for size in queries.domain.sizes[1:]]
+    return np.stack([group, *others], axis=1).astype(np.int64)
+
+
+def made(case: str, seed: int) -> tuple[Mechanism, GroupRelease, dict[str, Floats]]:
+    """Releases of a case, and the statistics without noise."""
+    mechanism, queries = CASES[case]
+    rows = records(queries, seed)
+    problem = problem_of(queries, ROWS)
+    release = released(mechanism, problem, rows, sampler=Preview(seed), trials=TRIALS)
+    state = mechanism.prepare(dataset_of(queries, rows), problem)
+    counters: Integers = state.counters
+    return mechanism, release, statistics(counters, queries)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_intervals_of_every_statistic_cover_what_is_true_of_the_rows(case: str, seed: int) -> None:
+    mechanism, release, truth = made(case, seed)
+    names = interval_names(release.queries, noise_of(mechanism, release))
+    assert {"rows"} < set(names)
+    for name in names:
+        if name == "standard deviation":  # the same event as the variance's
+            few = release.part(0, 20)
+            roots, squares = (interval(mechanism, few, each) for each in (name, "variance"))
+            np.testing.assert_array_equal(roots.high, np.sqrt(squares.high))
+            continue
+        found = interval(mechanism, release, name)
+        assert found.kind is Kind.PROVED and found.low.shape == (TRIALS, release.queries.count)
+        defined = ~np.isnan(truth[name])  # a group without rows has no mean
+        assert defined[:3].any()
+        covered = found.contains(truth[name])[:, defined]
+        for place in range(covered.shape[1]):
+            assert not refuted(covered[:, place], level=0.95), (name, place, covered[:, place].mean())
+        if name not in ("rows", "variance", "ratio of sums"):  # those are cut off, or not central
+            value = release.statistics()[name]
+            assert found.contains(np.where(np.isnan(value), found.low, value)).mean() > 0.99, name
+
+
+def test_two_standard_deviations_are_refuted_by_the_same_test(seed: int) -> None:
+    many = Labels(labels=tuple("abcdefghijklmnop"), missing=False)
+    mechanism, queries = GroupCounters(epsilon=1.0), queries_of(many, ANSWER)
+    rows = np.stack([np.arange(ROWS) % 16, np.arange(ROWS) % 2], axis=1)
+    release = released(mechanism, problem_of(queries, ROWS), rows, sampler=Preview(seed), trials=TRIALS)
+    truth = np.bincount(rows[:, 0], weights=rows[:, 1], minlength=queries.count)
+    found = interval(mechanism, release, "sum").contains(truth)
+    deviation = noise_of(mechanism, release).deviation
+    naive = np.abs(release.statistics()["sum"] - truth) <= 1.96 * deviation * 0.999
+    assert not refuted(found, level=0.95) and refuted(naive, level=0.95)
+
+
+def test_where_noise_may_hide_the_number_of_rows_the_interval_is_the_whole_range(seed: int) -> None:
+    mechanism, release, _ = made("mean", seed)
+    found = interval(mechanism, release, "mean")
+    nothing, empty = found.says_nothing, 3
+    assert nothing[:, empty].mean() > 0.9 and not nothing[:, 0].any()
+    assert (found.low[nothing] == LINE.low).all() and (found.high[nothing] == LINE.high).all()
+    rows = release.statistics()["rows"]
+    assert rows[nothing].max() <= rows[~nothing].min(), "by the noisy number of rows alone"
+
+
+def test_a_ratio_without_limits_has_infinite_ends_where_nothing_bounds_it(seed: int) -> None:
+    mechanism, release, _ = made("divisor of yes", seed)
+    found = interval(mechanism, release, "ratio of sums")
+    assert np.isinf(found.high[:, 3]).mean() > 0.9 and np.isfinite(found.high[:, 0]).all()
+    mechanism, release, _ = made("two numbers", seed)
+    found = interval(mechanism, release, "ratio of sums")
+    assert np.isfinite(found.low).all() and found.low.min() >= -2.0 and found.high.max() <= 6.0
+
+
+def test_a_divisor_below_zero_turns_with_its_numerator(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    counters = generator.integers(200, 400, (5, 4)).astype(np.float64)
+    above, below = Number(low=1.0, high=3.0, bins=4), Number(low=-3.0, high=-1.0, bins=4)
+    noise = LaplaceNoise.of(epsilon=1.0, sensitivity=64)
+    up, down = (
+        recipes(queries_of(GROUP, OTHER, column, numbers=(1, 2)), noise)["ratio of sums"] for column in (above, below)
+    )
+    mirrored = counters[:, [1, 0, 3, 2]]
+    found, turned = up(counters * 8, noise, 0.95), down(mirrored * 8, noise, 0.95)
+    np.testing.assert_allclose(found.low, -turned.high, rtol=1e-9)
+    np.testing.assert_allclose(found.high, -turned.low, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["slope", "correlation", "mean of b", "ratio of sums", "no such statistic"])
+def test_what_is_not_proved_has_no_interval(name: str, seed: int) -> None:
+    mechanism, release, _ = made("squares of two", seed)
+    assert interval_names(release.queries, noise_of(mechanism, release)) == ["rows", "sum of b", "sum of c"]
+    with pytest.raises(ParameterError, match="No interval is proved"):
+        interval(mechanism, release, name)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_all_intervals_together_are_those_of_each(case: str, seed: int) -> None:
+    mechanism, release, _ = made(case, seed)
+    few = release.part(0, 3)
+    together = group_intervals(few, noise_of(mechanism, few), level=0.9)
+    assert list(together) == interval_names(few.queries, noise_of(mechanism, few))
+    for name, found in together.items():
+        alone = interval(mechanism, few, name, level=0.9)
+        np.testing.assert_array_equal([found.low, found.high], [alone.low, alone.high])
+
+
+def test_a_third_of_epsilon_for_each_of_three_rows_is_three_times_as_wide(seed: int) -> None:
+    queries = queries_of(GROUP, LINE)
+    rows = np.stack([np.arange(900) % 3, np.arange(900) % 16], axis=1)
+    half: list[Interval] = []
+    for epsilon in (1.5, 0.5):
+        release = released(GroupCounters(epsilon=epsilon), problem_of(queries, 900), rows, sampler=Preview(seed))
+        half += [interval(GroupCounters(epsilon=epsilon), release, name) for name in ("mean", "sum")]
+    np.testing.assert_allclose(half[2].half_width[0, :3] / half[0].half_width[0, :3], 3, rtol=0.15)
+    np.testing.assert_allclose(half[3].half_width / half[1].half_width, 3, rtol=0.01)
+
+
+@pytest.mark.parametrize("bins", [16, 128])
+def test_quantiles_of_groups_are_covered(bins: int, seed: int) -> None:
+    line = Number(high=1.0, bins=bins, missing=False)
+    queries = GroupQuantiles(domain=Product(names=("g", "x"), columns=(GROUP, line)))
+    mechanism, rng = GroupQuantileCounts(epsilon=1.0), np.random.default_rng(seed)
+    rows = np.stack([rng.choice(3, size=400, p=[0.8, 0.15, 0.05]), rng.integers(0, bins, 400)], axis=1)
+    problem = problem_of(queries, 400)  # type: ignore[arg-type]
+    state = mechanism.prepare(dataset_of(queries, rows), problem)  # type: ignore[arg-type]
+    release = mechanism.run(state, Preview(seed), 1000)
+    assert isinstance(release, GroupQuantilesRelease)
+    found = group_quantile(mechanism, release, 0.5, level=0.95, digest=DIGEST)
+    for group in range(3):
+        up_to = np.cumsum(np.bincount(rows[rows[:, 0] == group, 1], minlength=bins))
+        true_cell = int(np.argmax(up_to >= 0.5 * up_to[-1]))
+        # The half-widths' own level differs by about 0.0035 from one digest to the next.
+        assert not refuted(found.contains(true_cell)[:, group], level=0.935), group
+    assert np.median(found.high[:, 0] - found.low[:, 0]) < bins / 2
+    assert found.says_nothing[:, 3].mean() > 0.2, "a group without rows"

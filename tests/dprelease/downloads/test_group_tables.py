@@ -1,0 +1,105 @@
+"""Statistics of groups in a report: a table of each, with intervals, and groups hidden by their noisy rows alone."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpcore.core.safe_csv import unescape_formula
+from dprelease.downloads.group_tables import HIDDEN, NO_INTERVAL, group_tables, rows_needed
+from dprelease.downloads.report import MAX_BARS, report
+from dprelease.ledger.records import Stored
+from dprelease.requests.parts import Request
+from tests.dprelease.downloads.test_report import page
+from tests.dprelease.requests.test_intervals import part_of, stored_of
+
+CELLS = re.compile(r"<td[^>]*>(.*?)</td>")
+
+
+def lines(stored: Stored) -> list[dict[str, str]]:
+    """Lines of the released file."""
+    [contents] = stored.files.values()
+    rows = csv.DictReader(io.StringIO(contents.decode()))
+    return [{name: unescape_formula(text) for name, text in row.items()} for row in rows]
+
+
+def tables(text: str) -> list[list[list[str]]]:
+    """Cells of each table of statistics."""
+    found = re.findall(r"<table><tr><th>group</th>(.*?)</table>", text, re.DOTALL)
+    return [[CELLS.findall(row) for row in re.findall(r"<tr><td>.*?</tr>", each)] for each in found]
+
+
+def number(text: str) -> float:
+    return float(text.replace(",", ""))
+
+
+def test_each_statistic_has_a_table_with_rows_value_and_interval(tmp_path: Path) -> None:
+    part = part_of(degree=2, epsilon=3.0)
+    stored = stored_of(tmp_path, Request(parts=(part,)))
+    words, text = page(stored).words, report(stored).decode()
+    for told in ("95%", "They cover the noise alone", "ε = 3", "interval, 95%", f"“{HIDDEN}”"):
+        assert told in words
+    read = tables(text)
+    assert len(read) == 4, "mean, sum, variance and standard deviation"
+    for table, statistic in zip(read, ("mean", "sum", "variance", "standard deviation"), strict=True):
+        assert [row[0] for row in table] == ["cook", "=nurse", "pilot", "any other value"]
+        for row, line in zip(table[:3], lines(stored), strict=False):
+            assert row[1].startswith(f"{float(line['rows']):,.0f} ± ")
+            low, high = map(number, row[3].split(" to "))
+            assert low <= float(line[f"{statistic} low"]) <= float(line[f"{statistic} high"]) <= high
+            width = float(line[f"{statistic} high"]) - float(line[f"{statistic} low"])
+            assert high - low < 1.25 * width
+            assert number(row[2]) == pytest.approx(float(line[statistic]), abs=width / 10)
+
+
+def test_groups_are_hidden_by_their_noisy_number_of_rows_alone(tmp_path: Path) -> None:
+    part = part_of(epsilon=0.15)
+    needed = rows_needed(part)
+    assert needed == pytest.approx(3.0 / (0.15 * 0.25), rel=0.02), "the rows that a margin of a quarter needs"
+    stored = stored_of(tmp_path, Request(parts=(part,)))
+    rows = lines(stored)
+    for place, noisy in enumerate((needed - 0.1, needed, 0.0, -40.0)):
+        rows[place] = {**rows[place], "rows": repr(float(noisy))}
+    [mean, _] = tables("\n".join(group_tables(part, rows, most=MAX_BARS)))
+    assert [row[2] == HIDDEN and row[3] == "" for row in mean] == [True, False, True, True]
+    assert all("±" in row[1] for row in mean)
+
+
+def test_what_has_no_interval_is_said_to_have_none(tmp_path: Path) -> None:
+    part = part_of(names=("job", "pay", "age"), numbers=(1, 2), degree=2, epsilon=3.0)
+    read = tables(report(stored_of(tmp_path, Request(parts=(part,)))).decode())
+    intervals = [table[0][3] for table in read]
+    assert intervals.count(NO_INTERVAL) == len(intervals) - 2, "all but the two sums"
+
+
+def test_many_groups_are_cut_off_and_open_ends_are_told() -> None:
+    part = part_of()
+    line = {"group job": "cook", "rows": "90.0", "mean": "5.0", "mean low": "4.0", "mean high": "6.0"}
+    text = "\n".join(group_tables(part, [line] * 60, most=MAX_BARS))
+    assert len(tables(text)[0]) == MAX_BARS and f"The first {MAX_BARS} groups are shown" in text
+    for low, high, told in (("4.0", "", "above 4"), ("", "6.0", "below 6"), ("", "", HIDDEN)):
+        [[[*_, shown]]] = tables("\n".join(group_tables(part, [{**line, "mean low": low, "mean high": high}], most=9)))
+        assert shown == told
+
+
+def test_labels_are_only_read() -> None:
+    line = {"group job": "<b>x</b>\u202e", "rows": "90.0", "mean <i>": "5.0"}
+    text = "\n".join(group_tables(part_of(), [line], most=9))
+    assert "<b>" not in text and "<i>" not in text and "\u202e" not in text and "&lt;b&gt;x" in text
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 5.0])
+def test_the_margin_of_the_rows_is_that_of_the_file(epsilon: float, tmp_path: Path) -> None:
+    part = part_of(epsilon=epsilon)
+    stored = stored_of(tmp_path, Request(parts=(part,)))
+    [table, _] = tables(report(stored).decode())
+    widths = [float(line["rows high"]) - float(line["rows"]) for line in lines(stored)]
+    margins = [number(row[1].split(" ± ")[1]) for row in table]
+    assert len(set(margins)) == 1
+    np.testing.assert_array_less(min(widths) - 0.01, margins)
+    assert margins[0] <= min(widths) + 1

@@ -1,0 +1,226 @@
+"""Columns of intervals in released files: their names, rounding and coverage, persons, and what is said of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpcore.core import Neighbours
+from dpcore.data.columns import Labels, Number
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
+from dpcore.data.product import is_table
+from dpcore.data.reading.tables import Table, read_table
+from dpcore.data.twin import twin
+from dpcore.mechanisms.grouped.release import GroupRelease
+from dpcore.queries.groups import GroupStatistics
+from dpcore.randomness import Preview
+from dprelease.certificate import certificate, verify
+from dprelease.ledger.canonical import canonical
+from dprelease.ledger.records import Stored
+from dprelease.release import release
+from dprelease.requests.intervals import (
+    LEVEL,
+    end_names,
+    interval_sentence,
+    outwards,
+    same_ends,
+    statistics_with_intervals,
+    with_intervals,
+)
+from dprelease.requests.parts import Request, RequestPart
+from dprelease.requests.tables import csv_files
+from dprelease.requests.work import too_much_work
+from tests.dplab.intervals.coverage import refuted
+from tests.kit.ledgers import ANALYST, question_of, registered, request_of
+
+TRIALS, ROWS = 2000, 240
+JOBS = ("cook", "=nurse", "pilot")
+
+
+def part_of(*, key: str = "group-counters", epsilon: float = 1.0, **changed: Any) -> RequestPart:
+    """Statistics of pay by job."""
+    names = changed.pop("names", ("job", "pay"))
+    queries = {name: changed.pop(name) for name in ("numbers", "degree") if name in changed}
+    on: tuple[Number | Labels, ...] = (
+        Labels(labels=JOBS),
+        Number(high=100.0, bins=20, missing=False),
+        Number(low=1.0, high=9.0, bins=8),
+    )
+    table = DeclaredTable(columns=tuple(DeclaredColumn(name=n, on=kind) for n, kind in zip(names, on, strict=False)))
+    reading = table.whole()
+    assert is_table(reading.domain)
+    values = {"epsilon": epsilon} | ({"delta": 1e-6} if key.endswith("gaussian") else {})
+    usual: dict[str, Any] = {
+        "reading": reading, "queries": GroupStatistics(domain=reading.domain, **queries), "n": ROWS,
+    }  # fmt: skip
+    return question_of(key=key, values=values, **usual | changed)
+
+
+def people(*, rows_each: int = 1) -> Table:
+    """Rows of persons who have as many rows each."""
+    lines = [f"{JOBS[i % 7 % 3]},{i * 37 % 100},{1 + i % 8},{i // rows_each}" for i in range(ROWS)]
+    return read_table("\n".join(["job,pay,age,who", *lines]).encode(), name="people.csv", header=True)
+
+
+def drawn_from(part: RequestPart, table: Table, trials: int, seed: int) -> tuple[GroupRelease, dict[str, Any]]:
+    """Releases, and the statistics without noise."""
+    from dpcore.mechanisms.grouped.statistics import statistics
+
+    provenance = twin(part.reading, n=1).dataset().provenance
+    state = part.mechanism.prepare(part.reading.dataset(table, provenance), part.problem)
+    drawn = part.mechanism.run(state, Preview(seed), trials)
+    assert isinstance(drawn, GroupRelease)
+    return drawn, statistics(state.counters, drawn.queries)
+
+
+@pytest.mark.parametrize("key", ["group-counters", "group-counters-gaussian"])
+def test_the_written_intervals_cover_what_is_true_of_the_rows(key: str, seed: int) -> None:
+    part = part_of(key=key)
+    drawn, truth = drawn_from(part, people(), TRIALS, seed)
+    table = with_intervals(drawn.frame(), drawn, part.mechanism)
+    names = statistics_with_intervals(part.mechanism, part.problem)
+    assert names == ["rows", "mean", "sum"]
+    for name in names:
+        low, high = (table[end].to_numpy().reshape(TRIALS, -1) for end in end_names(name))
+        covered = (low <= truth[name]) & (truth[name] <= high)
+        for group in range(len(JOBS)):
+            assert not refuted(covered[:, group], level=LEVEL), (name, group)
+        assert (covered[:, : len(JOBS)].mean(axis=0) < 0.985).all(), "so it is not by being wide"
+
+
+def test_a_file_has_the_ends_behind_each_statistic_and_holds(tmp_path: Path) -> None:
+    stored = stored_of(tmp_path, Request(parts=(part_of(names=("job", "pay", "age"), numbers=(1, 2)),)))
+    [contents] = stored.files.values()
+    header = next(csv.reader(io.StringIO(contents.decode())))
+    first = header.index("rows")
+    assert header[first:] == [
+        *("rows", "rows low", "rows high", "mean of pay", "mean low of pay", "mean high of pay"),
+        *("sum of pay", "sum low of pay", "sum high of pay", "mean of age", "mean low of age", "mean high of age"),
+        *(
+            "sum of age",
+            "sum low of age",
+            "sum high of age",
+            "ratio of sums",
+            "ratio of sums low",
+            "ratio of sums high",
+        ),
+    ]
+    assert verify(canonical(certificate(stored)), stored.files) == []
+
+
+def stored_of(folder: Path, request: Request, **changed: Any) -> Stored:
+    """A stored release."""
+    rows = changed.pop("rows", None) or people()
+    settings: dict[str, Any] = {"epsilon": 9.0, "delta": 0.1, "public_n": ROWS}
+    ledger, dataset_id = registered(folder, rows=rows, **settings | changed)
+    came = release(ledger, dataset_id, request, rows, ANALYST)
+    assert isinstance(came, Stored), came
+    return came
+
+
+def test_names_of_columns_that_look_like_ends_are_no_ends(tmp_path: Path) -> None:
+    """A column called "pay low" beside "pay"; only names that differ from each other keep a column."""
+    lines = [f"cook,{i % 100},{1 + i % 8}" for i in range(ROWS)]
+    table = read_table("\n".join(["job,pay,pay low", *lines]).encode(), name="p.csv", header=True)
+    part = part_of(names=("job", "pay", "pay low"), numbers=(1, 2))
+    stored = stored_of(tmp_path, Request(parts=(part,)), rows=table)
+    [contents] = stored.files.values()
+    header = next(csv.reader(io.StringIO(contents.decode())))
+    assert len(set(header)) == len(header) and {"mean of pay low", "mean low of pay", "mean low of pay low"} <= {
+        *header
+    }
+    assert verify(canonical(certificate(stored)), stored.files) == []
+
+
+def test_of_persons_with_three_rows_the_noise_is_three_times_as_wide(tmp_path: Path) -> None:
+    """At the same price of a person; only the first three of a person's rows count."""
+    widths = []
+    for rows, epsilon in ((1, 3.0), (3, 1.0)):
+        asked = replace(
+            request_of(**{name: getattr(part_of(epsilon=epsilon), name) for name in ("reading", "queries", "n")},
+                       key="group-counters", values={"epsilon": epsilon}),
+            person="who", rows_a_person=rows,
+        )  # fmt: skip
+        table = people(rows_each=rows)
+        stored = stored_of(tmp_path / str(rows), asked, rows=table, person_column="who", rows_a_person=rows)
+        assert stored.body["guarantee"]["epsilon"] == "3"
+        [contents] = stored.files.values()
+        frame = pd.read_csv(io.BytesIO(contents))
+        widths.append((frame["sum high"] - frame["sum low"]).to_numpy())
+        assert verify(canonical(certificate(stored)), stored.files) == []
+    np.testing.assert_allclose(widths[1] / widths[0], 3, rtol=0.02)
+
+
+def test_a_group_of_few_noisy_rows_has_the_whole_range(seed: int) -> None:
+    part = part_of()
+    drawn, _ = drawn_from(part, people(), 200, seed)
+    table = with_intervals(drawn.frame(), drawn, part.mechanism)
+    few = table["rows"] <= 0
+    assert few.any() and (table.loc[few, ["mean low", "mean high"]] == [0.0, 100.0]).all(axis=None)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "first", "last"),
+    [
+        (1.23456789, 3.3, 1.234, 3.3),
+        (-1234567.0, 9.0, -1234600.0, 100.0),
+        (2.0, 2.0, 2.0, 2.0),
+        (0.0, 7e-5, 0.0, 7e-5),
+    ],
+)
+def test_ends_are_rounded_outwards(low: float, high: float, first: float, last: float) -> None:
+    assert outwards(low, high) == (first, last)
+    for digits in (1, 2, 4):
+        start, end = outwards(low, high, digits=digits)
+        assert start <= low + 1e-9 * abs(low) and high - 1e-9 * abs(high) <= end
+
+
+def test_ends_of_another_computer_differ_in_the_last_digit_alone() -> None:
+    ends = outwards(1.23456789, 3.3)
+    assert same_ends(1.233, 3.301, ends) and not same_ends(1.232, 3.3, ends) and not same_ends(1.234, 3.298, ends)
+    assert not same_ends(math.nan, 3.3, ends) and same_ends(math.nan, math.nan, (math.nan, math.nan))
+    assert same_ends(math.nan, 2.0, (math.nan, 2.0)) and not same_ends(math.nan, 2.001, (math.nan, 2.0))
+
+
+def test_the_certificate_says_level_method_and_what_is_not_covered() -> None:
+    said = interval_sentence(part_of(degree=2).mechanism, part_of(degree=2).problem)
+    for told in ("95%", "rows, mean, sum, variance, standard deviation", "exact law", "noise alone", "person's limit"):
+        assert told in said
+    wide = part_of(names=("job", "pay", "age"), numbers=(1, 2), degree=2)
+    assert "correlation" not in interval_sentence(wide.mechanism, wide.problem)
+    histogram = question_of(epsilon=0.5)
+    assert "plus or minus 6 rows" in interval_sentence(histogram.mechanism, histogram.problem)
+    replaced = question_of(epsilon=0.5, neighbours=Neighbours.REPLACE_ONE)
+    assert "plus or minus 12 rows" in interval_sentence(replaced.mechanism, replaced.problem)
+    gaussian = question_of(key="gaussian", values={"epsilon": 0.5, "delta": 1e-6})
+    assert "plus or minus" in interval_sentence(gaussian.mechanism, gaussian.problem)
+    median = question_of(key="windows")
+    assert interval_sentence(median.mechanism, median.problem) == ""
+
+
+def test_a_file_of_another_mechanism_has_no_ends() -> None:
+    part = question_of()
+    state = part.mechanism.prepare(twin(part.reading, n=ROWS).dataset(), part.problem)
+    drawn = part.mechanism.run(state, Preview(1), 1)
+    header = csv_files(drawn, part.mechanism)["counts.csv"].split(b"\n")[0]
+    assert b"low" not in header and b"high" not in header
+
+
+@pytest.mark.parametrize("degree", [1, 2])
+def test_the_intervals_of_many_groups_are_weighed_before_any_is_found(degree: int) -> None:
+    """A variance's take longer, so that fewer groups have one."""
+    labels = tuple(f"group {place}" for place in range(250))
+    columns = [DeclaredColumn(name=name, on=Labels(labels=labels, missing=False)) for name in "ab"]
+    number = DeclaredColumn(name="pay", on=Number(high=100.0, bins=4, missing=False))
+    reading = DeclaredTable(columns=(*columns, number)).whole()
+    assert is_table(reading.domain)
+    part = part_of(reading=reading, queries=GroupStatistics(domain=reading.domain, degree=degree))
+    assert bool(too_much_work(Request(parts=(part,)))) == (degree == 2)
