@@ -31,7 +31,7 @@ def lesson() -> None:
     """Draw the lesson: one run, the share found by scale, and the three constants."""
     kit.intro(
         "A query gives each person a **weight**. For every half of the people, some query adds γ to their "
-        "usual weights. It subtracts γ from those of all others. Does a small γ protect people?"
+        "usual weights and subtracts γ from all others. Does a small γ protect people?"
     )
     epsilon = kit.epsilon("fat", default=2.0)
     scale = stops(
@@ -54,7 +54,7 @@ def lesson() -> None:
     guess = kit.guess_answer(
         "fat",
         f"One release at ε = {exactly(epsilon)}. First, queries have weights 1 and 0 (γ = 0.5), then about "
-        "0.51 and 0.49 (γ = 0.01). What happens to the share of the secret half that the attacker finds?",
+        "0.51 and 0.49 (γ = 0.01). What happens to the share that the attacker finds?",
         label="Your guess",
         answers=ANSWERS,
     )

@@ -80,7 +80,7 @@ def test_ten_thousand_people_are_attacked(page: Page, server: Server, mechanism:
     expect_drawn(page, "vc_run")
     told = sentences(page)
     assert re.search(r"the attacker finds [\d,]+ of the 5,000 secret points", told)
-    assert "the first 48 of 10,000 points rows are shown" in told
+    assert "the first 48 of 10,000 points are shown" in told
 
 
 @pytest.mark.full
