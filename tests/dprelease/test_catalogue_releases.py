@@ -202,7 +202,7 @@ def downloads_work(folder: Path, stored: Stored) -> None:
     for name, contents in files.items():
         (folder / name).write_bytes(contents)
     assert SECRET.encode() not in b"".join(files.values()) and SECRET.encode() not in zip_files(files)
-    assert re.search(r'class="bar|interval, 95%|declined to answer|Released: ', files[REPORT].decode())
+    assert re.search(r'class="bar|interval, 95%|gave no answer|Released: ', files[REPORT].decode())
     with contextlib.chdir(folder), contextlib.redirect_stdout(None):
         names: dict[str, Any] = {}
         for cell in json.loads(files[NOTEBOOK])["cells"]:

@@ -68,7 +68,7 @@ PUBLIC_N_ONLY = {
     "subsample_median",
 }
 """Mechanisms that are released only where n is public."""
-ROWS_SAID = re.compile(r"(at most|more than) [\d,]+ rows")
+ROWS_SAID = re.compile(r"(at most|more than|above) [\d,]+ rows")
 RANGE = re.compile(r"With confidence [\d.]+%, the value has an error of at most (?P<share>[\d.e-]+)% of the range .*")
 
 

@@ -180,9 +180,8 @@ ENTRIES = (
         key="sparse_histogram",
         mechanism=SparseHistogram,
         title="Sparse histogram (random privacy)",
-        story="Empty cells stay empty if γn is large enough for the number of cells. The guarantee is weaker: it "
-        "is for randomly sampled data. An attacker who knows all other rows can identify a person who is "
-        "alone in a cell.",
+        story="Empty cells stay empty if γn is large enough. The guarantee is weaker: it is for randomly sampled "
+        "data. An attacker who knows all other rows can identify a person alone in a cell.",
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Hall, Rinaldo and Wasserman (2013), Proposition 5.1",),

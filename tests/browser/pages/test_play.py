@@ -250,7 +250,7 @@ def test_zoom_brush_and_hidden_mechanisms_survive_a_slider_move_and_other_data_t
     open_play(page, server)
     drag(page, chart(page, "data_chart").locator(PLOT), (0.25, 0.3), (0.5, 0.7))
     answer = page.get_by_text(
-        re.compile(r"true [\d,]+ of [\d,]+ rows, the 20 releases in the picture say [\d,]+ to [\d,]+")
+        re.compile(r"true [\d,]+ of [\d,]+ rows, answers of the 20 releases shown: [\d,]+ to [\d,]+")
     )
     before = answer.inner_text()
     asked = [float(number) for number in re.findall(r"[\d.]+", before)[:2]]
@@ -310,10 +310,10 @@ def test_releases_are_played_with_their_captions_and_pictures_kept(page: Page, s
     place = chart(page, "data_chart")
     plot, sentence = place.locator(PLOT), place.locator(SENTENCE)
     first = plot.evaluate(LINE)
-    assert (sentence.text_content() or "").startswith("probability at most ")
+    assert (sentence.text_content() or "").startswith("Release 1 of 20: error of at most ")
     place.locator(FRAMES).focus()
     page.keyboard.press("ArrowRight")
-    expect(sentence).to_have_text(re.compile("^probability at most "))
+    expect(sentence).to_have_text(re.compile("^Release 2 of 20: error of at most "))
     expect(place.locator(".dpscope-shown")).to_have_text("release 2 of 20")
     second = plot.evaluate(LINE)
     assert second != first

@@ -32,7 +32,9 @@ def test_a_smaller_epsilon_turns_answers_into_refusals(page: Page, server: Serve
     opened(page, server, "robust?data=earnings.earnings", charts=6)
     expect(page.get_by_role("heading", name="None of 100 runs give no answer (⊥)")).to_be_visible()
     press(page, "Privacy budget ε", "ArrowLeft", 8)
-    expect(page.get_by_role("heading", name=re.compile(r"(About|More than|All).* 100 runs refuse"))).to_be_visible()
+    expect(
+        page.get_by_role("heading", name=re.compile(r"(About|More than|All).* 100 runs give no answer"))
+    ).to_be_visible()
     after = captions(page)
     assert "epsilon=" in page.url  # the data are the page's own, so the link need not name them
     assert captions(reopened(page)) == after
@@ -42,7 +44,7 @@ def test_subsamples_show_what_calibration_saves(page: Page, server: Server) -> N
     opened(page, server, "robust?data=bimodal&robust=subsample_median&epsilon=2", charts=6)
     see(page, "More")
     page.get_by_text("The paper's parameters and calibrated parameters").click()
-    expect(page.get_by_text(re.compile(r"calibration needs about [\d,]+ times fewer"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"Calibrated parameters need about [\d,]+ times fewer"))).to_be_visible()
     expect(page.get_by_text("Paper: k = ε(n/m)³")).to_be_visible()
 
 
