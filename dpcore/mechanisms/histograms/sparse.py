@@ -181,7 +181,7 @@ ENTRIES = (
         mechanism=SparseHistogram,
         title="Sparse histogram (random privacy)",
         story="Empty cells stay empty if γn is large enough. The guarantee is weaker: it is for randomly sampled "
-        "data. An attacker who knows all other rows can identify a person alone in a cell.",
+        "data. A person alone in a cell can be identified.",
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Hall, Rinaldo and Wasserman (2013), Proposition 5.1",),
