@@ -108,7 +108,7 @@ class UnboundedMean(Mechanism):
         0.1,
         0.001,
         0.5,
-        label="Share without guarantee",
+        label="Failing share",
         symbol="γ₂",
         log=True,
         stops=(0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),

@@ -27,7 +27,7 @@ def lesson() -> None:
         "enough for γ, empty cells get no noise."
     )
     loss = kit.epsilon("sparse-data", default=0.1)
-    gamma = stops("Share γ without guarantee", GAMMAS, 0.1, key="sparse-data-gamma")
+    gamma = stops("Failing share γ", GAMMAS, 0.1, key="sparse-data-gamma")
     with kit.more():
         drawn = kit.draws_seed()
     guess = kit.guess_number(

@@ -41,7 +41,7 @@ def lesson() -> None:
         "been sampled. How much does this reduce the error?"
     )
     loss = kit.epsilon("random", default=0.1)
-    gamma = stops("Share γ without guarantee", GAMMAS, 0.1, key="random-gamma", help_text=FROM)
+    gamma = stops("Failing share γ", GAMMAS, 0.1, key="random-gamma", help_text=FROM)
     with kit.more():
         chosen = choice("The histogram", FIGURES, key="random-figure")
         rows = int(stops("Rows n", (500, 1000, 3000, 8000, 30_000), 500, key="random-rows"))

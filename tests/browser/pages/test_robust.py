@@ -56,7 +56,7 @@ def test_the_second_figure_is_one_click_away(page: Page, server: Server) -> None
     settled(page)
     assert "400 cells and 8,000 rows" in captions(page) and captions(page) != before
     assert "sparse=figure-2" in page.url
-    press(page, "Share without guarantee", "Home", 1)
+    press(page, "Failing share γ", "Home", 1)
     assert "the condition is not met, so both mechanisms are the same here." in captions(page)
 
 
