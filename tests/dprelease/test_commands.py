@@ -59,7 +59,7 @@ def test_the_walk_of_a_release(capsys: pytest.CaptureFixture[str], folder: Path)
     assert told(capsys, "verify first/certificate.json first/counts.csv")[0] == 0
     assert told(capsys, "ledger backup old")[0] == 0
     code, sentence = told(capsys, "release again.json data.csv --out first")
-    assert code == 1 and "name another folder" in sentence
+    assert code == 1 and "Choose another folder" in sentence
     assert told(capsys, "release again.json data.csv --out second")[0] == 0
     assert told(capsys, "ledger publish 2")[0] == 0
     assert "Published" in told(capsys, "release again.json data.csv --out second")[1]
@@ -68,7 +68,7 @@ def test_the_walk_of_a_release(capsys: pytest.CaptureFixture[str], folder: Path)
     assert told(capsys, "ledger check")[0] == 0
     assert told(capsys, "ledger check --against second/certificate.json")[0] == 0
     code, sentence = told(capsys, "ledger check --ledger old --against second/certificate.json")
-    assert code == 1 and "it is an old copy" in sentence
+    assert code == 1 and "The ledger is an old copy" in sentence
 
 
 @pytest.mark.slow
@@ -133,7 +133,7 @@ WRONG = {
     "ledger check --against /dev/zero": "not a folder or a device",
     "release plan.json --draw 0": "number of a repetition",
     "release request.json missing.csv": "no such file",
-    "ledger register data.csv --name x --epsilon 1": "declare a public n",
+    "ledger register data.csv --name x --epsilon 1": "give a public n with --n",
     "ledger register data.csv --name x --epsilon 0 --n 3": "A budget needs",
     "ledger register data.csv --name x --epsilon 1 --n 3 --person who": "no such person column",
     "ledger register data.csv --name x --epsilon 1 --n 3 --rows 2": "needs a person column",
@@ -243,7 +243,7 @@ def test_an_analyst_gets_a_release_once_it_is_published(capsys: pytest.CaptureFi
     for options in ("", " --zip"):
         code, sentence = told(capsys, f"release request.json data.csv --out got --role analyst{options}")
         assert code == 0 and "Entry 1, charged ε 0.5. Not published." in sentence
-        assert sentence.endswith("ask for the same again once the data owner has published it.\n")
+        assert sentence.endswith("Repeat the request after the data owner has published it.\n")
         assert not Path("got").exists() and "Written" not in sentence
     assert told(capsys, "ledger publish 1")[0] == 0
     assert "Written: " in told(capsys, "release request.json data.csv --out got --role analyst")[1]

@@ -216,20 +216,20 @@ def test_what_is_forged_without_the_triggers_is_found(held: tuple[Ledger, str], 
 
 
 JOURNAL = {
-    "DELETE FROM entries WHERE seq = 8": "line 8: it does not follow the entry before it",
-    "UPDATE entries SET body = replace(body, 'Ada', 'Eve') WHERE seq = 8": "line 8: it is not what was written",
-    "UPDATE entries SET about = 7 WHERE seq = 8": "line 8: it is not what was written",
-    "UPDATE entries SET body = replace(body, 'some', 'no') WHERE seq = 9": "line 9: it is not what was written",
-    "UPDATE entries SET body = replace(body, ':\"', ':\"0') WHERE seq = 2": "line 2: it is not what was written",
-    "UPDATE entries SET first_nano = 3000000000 WHERE seq = 3": "line 3: it is not what was written",
-    "UPDATE entries SET body = replace(body, 'Ada', 'Eve') WHERE seq = 6": "line 6: it is not what was written",
-    "UPDATE entries SET salt = 'another' WHERE seq = 5": "line 5: it is not what was written",
-    "UPDATE entries SET previous = digest WHERE seq = 5": "line 5: it does not follow the entry before it",
-    "UPDATE entries SET digest = 'another' WHERE seq = 9": "line 9: it is not what was written",
-    following("access"): "line 10: it is not what was written",
-    following("published", about=7): "line 10: it is not what was written",
-    following("attempt", first=1): "line 10: it is not what was written",
-    following("budget", first=9 * 10**9): "line 10: it is not what was written",
+    "DELETE FROM entries WHERE seq = 8": "line 8: it does not follow the previous entry",
+    "UPDATE entries SET body = replace(body, 'Ada', 'Eve') WHERE seq = 8": "line 8: its contents were changed",
+    "UPDATE entries SET about = 7 WHERE seq = 8": "line 8: its contents were changed",
+    "UPDATE entries SET body = replace(body, 'some', 'no') WHERE seq = 9": "line 9: its contents were changed",
+    "UPDATE entries SET body = replace(body, ':\"', ':\"0') WHERE seq = 2": "line 2: its contents were changed",
+    "UPDATE entries SET first_nano = 3000000000 WHERE seq = 3": "line 3: its contents were changed",
+    "UPDATE entries SET body = replace(body, 'Ada', 'Eve') WHERE seq = 6": "line 6: its contents were changed",
+    "UPDATE entries SET salt = 'another' WHERE seq = 5": "line 5: its contents were changed",
+    "UPDATE entries SET previous = digest WHERE seq = 5": "line 5: it does not follow the previous entry",
+    "UPDATE entries SET digest = 'another' WHERE seq = 9": "line 9: its contents were changed",
+    following("access"): "line 10: its contents were changed",
+    following("published", about=7): "line 10: its contents were changed",
+    following("attempt", first=1): "line 10: its contents were changed",
+    following("budget", first=9 * 10**9): "line 10: its contents were changed",
 }
 """With the sentence that tells it."""
 
@@ -253,23 +253,13 @@ def appended(path: Path, kind: str, body: Any, *, first: int) -> None:
 
 ONE = {"by": "Eve", "at": "2026-01-01"}
 ADDED: dict[str, tuple[str, Any, int, str]] = {
-    (
-        "an attempt at "
-        "what is stored"
-    ): (
-        "attempt", {"request": request_of().document, **ONE}, 1, (
-            "a request can be "
-            "charged only once"
-        ),
+    "an attempt at what is stored": (
+        "attempt", {"request": request_of().document, **ONE}, 1, "a request can be charged only once",
     ),
-    "an attempt of nobody": ("attempt", {"request": request_of(draw=9).document}, 1, (
-        "its body is not in "
-        "the ledger's format"
-    )),
-    "a version of no rows": ("version", {}, 0, (
-        "its body is not in "
-        "the ledger's format"
-    )),
+    "an attempt of nobody": (
+        "attempt", {"request": request_of(draw=9).document}, 1, "its body is not in the ledger's format",
+    ),
+    "a version of no rows": ("version", {}, 0, "its body is not in the ledger's format"),
     "a version of a list": ("version", [], 0, ""),
     "a number for a name": ("access", {"what": "x", **ONE, "by": 5}, 0, "its body is not in the ledger's"),
     "a budget without its measure": ("budget", {"reason": "x", **ONE}, 9 * 10**9, "its body is not in the"),
