@@ -16,7 +16,7 @@ pytestmark = pytest.mark.full
 
 CHARTS = ("true_map", "released_map", "band_chart", "worst_chart", "tradeoff_chart")
 LINK = "?data=cities.longitude*latitude&trials=100"
-ANSWER = re.compile(r"true [\d,]+ of 34,006 rows, the 8 releases in the picture say [\d,]+")
+ANSWER = re.compile(r"true [\d,]+ of 34,006 rows, answers of the 8 releases shown: [\d,]+")
 
 
 def opened(page: Page, server: Server, link: str = LINK) -> Page:

@@ -76,7 +76,7 @@ def test_the_last_unit_fits_and_one_more_is_refused(tmp_path: Path) -> None:
         spent += round(epsilon**2 / 2 * 10**9)
     assert ledger.account(dataset_id).spent == Price(epsilon_or_rho=spent, measure=BudgetMeasure.RHO)
     came = release(ledger, dataset_id, request_of(draw=9, epsilon=0.2), few_rows(), ANALYST)
-    assert isinstance(came, Refused) and came.sentence.startswith("Needs ρ 0.02; ρ 0.00")
+    assert isinstance(came, Refused) and came.sentence.startswith("The release needs ρ 0.02, but only ρ 0.00")
     with closing(sqlite3.connect(ledger.path(dataset_id), isolation_level=None)) as plain:
         with pytest.raises(sqlite3.IntegrityError):
             plain.execute(following("attempt", first=BUDGET.epsilon_or_rho - spent + 1))
@@ -215,7 +215,7 @@ def test_a_plan_and_what_died_are_charged_in_rho_and_the_report_says_so(
     came = release(ledger, dataset_id, asked(2), few_rows(), ANALYST)
     assert isinstance(came, Stored) and verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
     assert "The budget is ρ = " in (told := downloads_of(came)[REPORT].decode())
-    assert f"All of that budget is together at ε = {BUDGET.private.amount}" in told
+    assert f"The whole budget guarantees ε = {BUDGET.private.amount}" in told
     refused = release(ledger, dataset_id, plan_of(pure=False).request(), few_rows(), ANALYST)
     assert isinstance(refused, Refused) and "ρ" in refused.sentence
 
@@ -229,4 +229,4 @@ def test_the_command_opens_such_a_budget(tmp_path: Path, capsys: pytest.CaptureF
     assert main(["ledger", "register", *where, *rows, *amounts]) == 0
     assert main(["ledger", "show", *where]) == 0
     output = capsys.readouterr().out
-    assert f"Spent ρ 0 of {BUDGET}" in output and f"together within {BUDGET.private}" in output
+    assert f"Spent ρ 0 of {BUDGET}" in output and f"all releases stay within {BUDGET.private}" in output

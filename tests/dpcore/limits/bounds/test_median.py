@@ -133,7 +133,7 @@ def test_a_bound_that_forbids_nothing_says_so() -> None:
     for bound in (free, near, tight):
         assert "at most 1," not in bound.statement and "gives 1;" not in bound.note
     assert "with a probability above 0." in near.statement and "row by row" in near.note
-    assert f"chance above {1 - tight.value:.3g}" in tight.statement or tight.value == 1
+    assert f"probability above {1 - tight.value:.3g}" in tight.statement or tight.value == 1
 
 
 def test_curves_take_arrays() -> None:
