@@ -26,7 +26,7 @@ from tests.kit.rest import settled
 
 PEOPLE = csv_file("people.csv", "age,pay\n41,1000\n17,0\n")
 SMALL = "?bits=6&n=1000&trials=100&epsilon=0.3"
-LOST = "hidden>The page was reloaded. Please choose your file again.</span>"
+LOST = "The page was reloaded. Please choose your file again."
 
 
 def entries(page: Page) -> int:
