@@ -82,6 +82,7 @@ CACHES = {
     "dpcore.randomness.preview:_laplace_offset": NOISE,
     "dpcore.mechanisms.tables.consistency:_cached_levels": SIZES,
     "dpcore.mechanisms.tables.fourier:fourier_gaussian": PLAN,
+    "dpcore.mechanisms.grouped.counters:_sigma": NOISE,
     "dpcore.mechanisms.tables.fourier:fourier_laplace": PLAN,
     "dpcore.mechanisms.tables.plan:clique_types_of": SIZES,
     "dpcore.mechanisms.tables.plan:residual_plan": PLAN,

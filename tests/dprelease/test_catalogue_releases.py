@@ -237,7 +237,7 @@ def test_every_mechanism_is_released_or_refused_in_a_sentence(
             assert REFUSED[entry.key].lower() in sentence.lower() and sentence.endswith(".")
             continue
         if "subsample" in entry.key and neighbours is Neighbours.ADD_REMOVE_ONE:
-            assert "proved here only for replacing" in sentence
+            assert "is available only for replacing" in sentence
             continue
         assert sentence == ""
         if entry.key == "clipped_mean" and neighbours is Neighbours.ADD_REMOVE_ONE:

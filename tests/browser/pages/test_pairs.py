@@ -49,7 +49,7 @@ def test_a_rectangle_drawn_on_the_true_map_is_answered_and_releases_are_stepped_
     before = plot(page, "released_map").evaluate(shades)
     place.locator(".dpscope-frames").focus()
     page.keyboard.press("ArrowRight")
-    expect(place.locator(".dpscope-sentence")).to_have_text(re.compile("^probability at most "))
+    expect(place.locator(".dpscope-sentence")).to_have_text(re.compile("^Release 2 of 8: error of at most "))
     assert plot(page, "released_map").evaluate(shades) != before
 
 
