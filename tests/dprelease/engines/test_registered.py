@@ -61,8 +61,8 @@ def of_whole_table() -> Request:
 @pytest.mark.parametrize(
     ("request_", "registered", "sentence"),
     [
-        (of_cells(replace(NUMBER, bits=7)), {}, "other cells"),
-        (of_whole_table(), {}, "cut into ranges"),
+        (of_cells(replace(NUMBER, bits=7)), {}, "counted with other columns or cells"),
+        (of_whole_table(), {}, "only by their declared cells"),
         (of_cells(NUMBER, person="smoker"), {"person_column": "smoker"}, "in an order"),
     ],
 )  # fmt: skip

@@ -112,7 +112,7 @@ def test_a_turn_is_kept_from_other_processes_whoever_asks_in_this_one(tmp_path: 
         return done.stdout.strip()
 
     with turn(path, patience=1):
-        with pytest.raises(LedgerError, match="being drawn"), turn(path, patience=0.05):
+        with pytest.raises(LedgerError, match="Another release is running"), turn(path, patience=0.05):
             pass
         assert another_process() == "busy"
     assert another_process() == "taken"
