@@ -38,7 +38,7 @@ class Clicks:
 def test_a_lesson_is_presented_after_two_clicks(page: Page, server: Server) -> None:
     visit(page, server, "", "data_chart")
     click = Clicks()
-    click(page, "link", "Attack me")
+    click(page, "link", "Attack: group counts")
     click(page, "button", "Present")
     assert click.count <= 2 and "present=1" in page.url
     expect(page.locator(".st-key-attackme_bits_chart .dpscope-plot[data-drawn]")).to_be_visible()
@@ -135,7 +135,7 @@ def test_a_presented_link_fits_a_phone(page: Page, server: Server, link: str, ch
 @pytest.mark.parametrize(
     ("name", "lesson", "chart"),
     [
-        pytest.param("Attack me", "attack-me", "attackme_bits_chart", id="attack-me"),
+        pytest.param("Attack: group counts", "attack-me", "attackme_bits_chart", id="attack-me"),
         pytest.param("Attack: last bits", "low-bits", "lowbits_verdicts_chart", id="last-bits", marks=pytest.mark.full),
     ],
 )

@@ -14,7 +14,7 @@ ZOOMED = ViewportSize(width=640, height=450)
 """A window of 1280 x 900 at 200%."""
 SMALL = "?bits=6&n=1000&trials=100&epsilon=0.3"
 MAX_STOPS = 80
-NEEDED = {"Privacy budget ε", "Exact ε", "Present", "Copy link", "Mechanism", "Query", "Attack me", "Why?", "Numbers"}
+NEEDED = {"Privacy budget ε", "Exact ε", "Present", "Copy link", "Mechanism", "Query", "Attack: group counts", "Why?", "Numbers"}
 """What the first page is used by."""
 # What has the focus, as it is called; an address of its own where it has no name.
 FOCUSED = """() => {
@@ -54,7 +54,7 @@ def test_the_first_page_is_used_by_keys_alone(page: Page, server: Server) -> Non
         stops.append(str(page.evaluate(FOCUSED)))
     assert not [stop for stop in stops if stop.startswith("no name")]
     assert not [name for name in NEEDED if not any(stop.startswith(name) for stop in stops)], stops
-    tab_to(page, "Attack me")
+    tab_to(page, "Attack: group counts")
     page.keyboard.press("Enter")
     settled(page)
     assert "lesson=attack-me" in page.url
