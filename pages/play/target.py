@@ -105,10 +105,7 @@ def ranking_caption(ranked: Sequence[Need], *, advised: str) -> str:
     """Return the caption of a ranking: the smallest ε, the effect of a click, and the number of hidden mechanisms."""
     reaching = sum(math.isfinite(need.least) for need in ranked)
     caption = f"Smallest: ε = {exactly(ranked[0].least)}, rounded up. " if reaching else ""
-    caption += (
-        "Click a dot to select its mechanism and ε. The suggested mechanism is first. The suggestion uses "
-        "public numbers only."
-    )
+    caption += "Click a dot to select it. The suggested mechanism, by public numbers only, is first."
     not_reaching = [need for need in ranked if math.isinf(need.least)]
     line_count = reaching + sum(need.key == advised for need in not_reaching)
     if hidden_reaching := max(0, line_count - MAX_LINES):
