@@ -14,7 +14,17 @@ ZOOMED = ViewportSize(width=640, height=450)
 """A window of 1280 x 900 at 200%."""
 SMALL = "?bits=6&n=1000&trials=100&epsilon=0.3"
 MAX_STOPS = 80
-NEEDED = {"Privacy budget ε", "Exact ε", "Present", "Copy link", "Mechanism", "Query", "Attack: group counts", "Why?", "Numbers"}
+NEEDED = {
+    "Privacy budget ε",
+    "Exact ε",
+    "Present",
+    "Copy link",
+    "Mechanism",
+    "Query",
+    "Attack: group counts",
+    "Why?",
+    "Numbers",
+}
 """What the first page is used by."""
 # What has the focus, as it is called; an address of its own where it has no name.
 FOCUSED = """() => {

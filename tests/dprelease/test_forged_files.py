@@ -11,6 +11,7 @@ import re
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -225,6 +226,11 @@ def named(rows: list[list[str]], column: str, change: Callable[[str], str]) -> N
     rows[1][place] = change(rows[1][place])
 
 
+def shifted(text: str, *, by: float) -> str:
+    """A number as it is written, moved by a little."""
+    return repr(round(float(text) + by, 9))
+
+
 def unit_of(rows: list[list[str]], statistic: str) -> float:
     """The last digit of an interval in the first line."""
     low, high = (float(rows[1][rows[0].index(f"{statistic} {end}")]) for end in ("low", "high"))
@@ -346,8 +352,7 @@ def test_an_interval_of_groups_that_differs_in_the_last_digit_is_another_compute
     for statistic, ends in (("sum", (-1, 1)), ("rows", (1, 0))):
         rows = read_rows(contents)
         for end, steps in zip(("low", "high"), ends, strict=True):
-            unit = unit_of(rows, statistic)
-            named(rows, f"{statistic} {end}", lambda x, by=steps * unit: repr(round(float(x) + by, 9)))  # type: ignore[misc]
+            named(rows, f"{statistic} {end}", partial(shifted, by=steps * unit_of(rows, statistic)))
         out = io.StringIO()
         csv.writer(out, lineterminator="\n").writerows(rows)
         assert said_of(stored, name, out.getvalue().encode()) == []

@@ -168,8 +168,8 @@ def test_quantiles_of_groups_are_covered(bins: int, seed: int) -> None:
     queries = GroupQuantiles(domain=Product(names=("g", "x"), columns=(GROUP, line)))
     mechanism, rng = GroupQuantileCounts(epsilon=1.0), np.random.default_rng(seed)
     rows = np.stack([rng.choice(3, size=400, p=[0.8, 0.15, 0.05]), rng.integers(0, bins, 400)], axis=1)
-    problem = problem_of(queries, 400)  # type: ignore[arg-type]
-    state = mechanism.prepare(dataset_of(queries, rows), problem)  # type: ignore[arg-type]
+    problem = problem_of(queries, 400)
+    state = mechanism.prepare(dataset_of(queries, rows), problem)
     release = mechanism.run(state, Preview(seed), 1000)
     assert isinstance(release, GroupQuantilesRelease)
     found = group_quantile(mechanism, release, 0.5, level=0.95, digest=DIGEST)

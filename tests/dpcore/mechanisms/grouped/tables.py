@@ -11,7 +11,7 @@ from dpcore import Dataset, Labels, Neighbours, Number, Preview, Problem, Proven
 from dpcore.core import Integers, Mechanism
 from dpcore.data.product import Product
 from dpcore.mechanisms.grouped.release import GroupRelease
-from dpcore.queries.groups import GroupStatistics
+from dpcore.queries.groups import GroupQueries, GroupStatistics
 from dpcore.randomness import Sampler
 
 REGION = Labels(labels=("north", "south"))
@@ -25,7 +25,7 @@ def queries_of(*columns: Number | Labels, **values: Any) -> GroupStatistics:
 
 
 def problem_of(
-    queries: GroupStatistics, n: int, neighbours: Neighbours = Neighbours.ADD_REMOVE_ONE, *, person_rows: int = 0
+    queries: GroupQueries, n: int, neighbours: Neighbours = Neighbours.ADD_REMOVE_ONE, *, person_rows: int = 0
 ) -> Problem:
     """A problem that asks for them."""
     return Problem(domain=queries.domain, queries=queries, n=n, neighbours=neighbours, person_rows=person_rows)
@@ -36,7 +36,7 @@ def every_record(queries: GroupStatistics) -> Integers:
     return np.indices(queries.domain.sizes).reshape(len(queries.domain.sizes), -1).T.astype(np.int64)
 
 
-def dataset_of(queries: GroupStatistics, records: NDArray[Any], *, person_rows: int = 0) -> Dataset:
+def dataset_of(queries: GroupQueries, records: NDArray[Any], *, person_rows: int = 0) -> Dataset:
     """A data set of these records."""
     provenance = Provenance(kind=ProvenanceKind.GENERATED, title="groups")
     return Dataset(queries.domain, np.asarray(records, dtype=np.int64), provenance, person_rows)

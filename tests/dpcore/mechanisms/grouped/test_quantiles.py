@@ -53,7 +53,7 @@ class HalfSensitivity(WithWindows):
 @pytest.mark.parametrize("columns", [(TWO, Number(bits=1)), (Number(bins=3, missing=True),)])
 def test_exact_privacy_over_all_neighbours(columns: tuple[Number | Labels, ...], neighbours: Neighbours) -> None:
     problem = problem_of(*columns, neighbours=neighbours)
-    universe = np.indices(problem.domain.sizes).reshape(len(columns), -1).T  # type: ignore[attr-defined]
+    universe = np.indices([column.size for column in columns]).reshape(len(columns), -1).T
     for rows in (2, 0) if neighbours is Neighbours.ADD_REMOVE_ONE else (2,):
         found = exact_delta(GroupQuantileCounts(epsilon=1.0), problem, window=(-4, 6), universe=universe, rows=rows)
         assert found.pairs > 0 and found.delta <= ROUNDING
@@ -148,7 +148,8 @@ def test_what_has_no_quantiles_is_refused() -> None:
     with pytest.raises(ParameterError, match=r"cells of all groups would take .* take fewer cells or groups"):
         GroupQuantileCounts(epsilon=1.0).accuracy(problem_of(many, Number()), 0.1)
     problem = problem_of(REGION, Number())
-    asked = dataclasses.replace(problem, queries=GroupStatistics(domain=problem.domain))  # type: ignore[arg-type]
+    table = Product(names=("a", "b"), columns=(REGION, Number()))
+    asked = dataclasses.replace(problem, queries=GroupStatistics(domain=table))
     with pytest.raises(ParameterError, match="quantiles of the groups of a table"):
         GroupQuantileCounts(epsilon=1.0).check_size(asked)
     assert not GroupQuantiles.fits(Product(names=("a", "b"), columns=(REGION, REGION)))
