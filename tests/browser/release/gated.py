@@ -23,7 +23,7 @@ IN_THE_SCRIPT = """
 
 def submit(ledger, dataset_id, request, table, by):
     done = Future()
-    done.set_result(_drawn(ledger, dataset_id, request, table, by))
+    done.set_result(_draw(ledger, dataset_id, request, table, by))
     return done
 """
 """The control: a page that draws by itself, and shows how far it is."""
