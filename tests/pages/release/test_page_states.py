@@ -272,7 +272,7 @@ def test_a_damaged_chain_closes_the_page(no_ledger: Path) -> None:
         connection.execute("UPDATE entries SET body = replace(body, 'identity', 'gaussian')")
         connection.commit()
     app = sound(app.run())
-    assert "Restore a backup." in said(app) and not any(each.label.startswith("Draw") for each in app.button)
+    assert "Restore a backup." in said(app) and not any(each.label.startswith("Charge") for each in app.button)
     assert "pent **ε" not in said(app) and "Budget spent" not in said(app) and "Spent ε" not in said(app)
 
 

@@ -239,7 +239,7 @@ def test_rows_never_seen_together_still_get_values() -> None:
 
 def test_what_is_said_where_rows_do_not_have_all_tables() -> None:
     sentence = answers_only(attributes=8, ways=3)
-    assert "follow 6 of the 56 released tables" in sentence and "No synthetic table" not in sentence
+    assert "follow 6 of the 56 released tables" in sentence and "No synthetic rows" not in sentence
     assert "tables of one attribute do not show how attributes depend on each other" in answers_only(
         attributes=8, ways=1
     )
