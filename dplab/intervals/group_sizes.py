@@ -1,4 +1,4 @@
-"""People a group needs for a margin, the half-width to expect, and the smallest ε for both.
+"""People a group needs for a margin, and the half-width to expect.
 
 To first order the interval of a mean is h/(weight N) to both sides, h the half-width of (1 - p) b - p a at the share p.
 It is largest where one counter is empty, p = 0 or 1: whatever the data, h is at most that of a single counter. Noise of
@@ -11,9 +11,7 @@ import math
 
 from dpcore.core import ParameterError
 from dplab.intervals.combinations import half_width
-from dplab.intervals.noise import CounterNoise, LaplaceNoise
-
-MAX_EPSILON = 100.0
+from dplab.intervals.noise import CounterNoise
 
 
 def predicted_half_width(
@@ -39,33 +37,3 @@ def people_needed(margin: float, noise: CounterNoise, *, weight: int, level: flo
     if not 0 < margin < math.inf:
         raise ParameterError(f"A margin is a finite number above 0, got {margin!r}.")
     return max(1, math.ceil(width * half_width([1.0], noise, level) / (weight * margin) * (1 - 1e-12)))
-
-
-def smallest_epsilon(
-    margin: float, people: int, *, sensitivity: int, weight: int, level: float, width: float = 1.0
-) -> float:
-    """Return the smallest ε of discrete Laplace noise at which so many rows are enough, to 9 digits.
-
-    Args:
-        margin: half-width that is allowed.
-        people: rows of the group.
-        sensitivity: by how much neighbours move the counters in L1.
-        weight: what a row adds to both counters together.
-        level: of the interval.
-        width: distance of the line's bounds.
-
-    Raises:
-        ParameterError: even ε = 100 is not enough, as the margin is below one unit of the counters.
-    """
-
-    def enough(epsilon: float) -> bool:
-        noise = LaplaceNoise.of(epsilon=epsilon, sensitivity=sensitivity)
-        return people_needed(margin, noise, weight=weight, level=level, width=width) <= people
-
-    low, high = 1e-9, MAX_EPSILON
-    if not enough(high):
-        raise ParameterError(f"No ε up to {MAX_EPSILON:g} is enough for this margin: take more people.")
-    while high - low > 1e-9 * high:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high

@@ -222,6 +222,8 @@ def _solution_sentence(solved: SolvedPlan) -> str:
         text += (
             f" Targets without a theorem are met in simulated releases, with {100 * solved.confidence:.0f}% confidence."
         )
+    if any(each.statistic and each.target is not None and not each.pinned for each in solved.plan.questions):
+        text += " Margins of statistics by group are predictions."
     if solved.unmet:
         places = ", ".join(str(place + 1) for place in solved.unmet)
         text += f" Up to ε = {HIGHEST:g}, no tried mechanism surely meets the target of statistic {places}: "

@@ -127,7 +127,7 @@ def test_a_closed_tab_changes_nothing_and_a_killed_server_charges_once(browser: 
             house.gate.unlink()
             assert comes_true(lambda: bool(house.ledger.outcomes(house.dataset_id)))
             page = house.came(context.new_page())
-            expect(page.get_by_text("as entry 1; seeing it again is free.")).to_be_visible()
+            expect(page.get_by_text("as entry 1. To see it again is free.")).to_be_visible()
             house.drew_once(page)
             # Another draw, and the server dies in it.
             press(page, "Release again, ε 1")
