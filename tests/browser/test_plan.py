@@ -53,7 +53,7 @@ def test_the_least_epsilon_for_targets_is_rehearsed_compared_opened_in_play_and_
     solved, total = asked(page), page.get_by_role("heading", level=2).inner_text()
     assert len(solved) == 2 and total != cost
     assert all(now[1] != then[1] for now, then in zip(solved, before, strict=True))
-    expect(page.get_by_text("simulated releases, with confidence 90%")).to_be_visible()
+    expect(page.get_by_text("simulated releases, with 90% confidence")).to_be_visible()
     expect(sentence).to_contain_text("No theorem guarantees the target of: 1. Intervals")
     # A rehearsal on made-up rows.
     page.get_by_text("Example of a release").click()
