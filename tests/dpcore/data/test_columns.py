@@ -135,7 +135,7 @@ def test_every_code_has_a_cell(names: tuple[str, ...], missing: bool, codes: lis
             assert cell == (domain.ordered if missing else 0)
     assert domain.points() == list(names)
     if missing:
-        assert domain.describe(domain.ordered) == "anything else"
+        assert domain.describe(domain.ordered) == "any other value"
 
 
 def test_categories_that_make_no_sense() -> None:

@@ -261,7 +261,7 @@ def test_what_is_said_of_the_folded_ruler_is_true_of_its_settings(
 
 def test_net_mechanisms_are_not_said_to_have_distributional_privacy() -> None:
     page_text = texts(opened(lesson="population", population_shown="true", population_n="1000"))
-    assert "which net mechanisms have" not in page_text and "Nor do net mechanisms have it at the ε" in page_text
+    assert "Nor do net mechanisms have it at the ε" in page_text
     middle = float(np.median(net_samples.draw_pairs(rows=1000, points=8, pairs=60, seed=1).losses(0.1)))
     assert 1 < middle < 1.6  # of ε = 0.1
     assert (
@@ -283,7 +283,6 @@ def test_which_epsilon_a_net_mechanism_needs_is_measured_and_why_rows_are_not_pu
 
 def test_what_helps_a_histogram_is_told_with_its_price() -> None:
     page_text = texts(opened(lesson="histogram", histogram_shown="true"))
-    assert "What does help is a weaker guarantee" not in page_text
     words = r"Project.* total error is then ([\d.]+) instead of ([\d.]+)\. .* may stay empty: ([\d.]+), before"
     match = re.search(words, page_text, re.DOTALL)
     assert match

@@ -130,7 +130,7 @@ def test_the_order_of_dates_is_asked_where_nothing_tells_it() -> None:
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        (b"01/02/2021\n" * 19_999 + b"31/01/2021\n", "guessed to have the day first"),
+        (b"01/02/2021\n" * 19_999 + b"31/01/2021\n", "day first (guessed)"),
         (b"01/02/2021\n" * 20_000 + b"31/01/2021\n", "The first 20,000 rows do not determine it"),
         (b"01/31/2021\n31/01/2021\n", "The first 20,000 rows do not determine it"),
     ],

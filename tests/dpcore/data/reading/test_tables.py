@@ -77,7 +77,7 @@ def assert_safe(error: BaseException | None) -> None:
         ("the file of commas", "row 1 has more than 1,048,577 columns, and at most 1,000 are read."),
         ("10,000 columns", "row 1 has 10,000 columns, and at most 1,000 are read."),
         ("an empty file", "it is empty."),
-        ("a renamed zip", "the name says .csv, but it holds a zip archive or a workbook."),
+        ("a renamed zip", "the name says .csv, but the content is a zip archive or a workbook."),
         ("Latin-1", "line 2 contains bytes that are not UTF-8 text: save it as CSV UTF-8."),
         ("a row too long", "row 3 has 3 fields or more where 2 were expected."),
         ("a row too short", "row 3 has 1 field where 2 were expected."),

@@ -285,8 +285,8 @@ def test_promised_failure_rate(mechanism: Mechanism, domain: Number, neighbours:
     assert needed is not None
     problem = replace(problem, n=needed)
     bound = mechanism.accuracy(problem, BETA)
-    # That the public n is the number of rows is true here, but nothing in the mechanism can know it.
-    assert all(each.met or "public n" in each.text for each in bound.assumptions)
+    # That n is the true number of rows is true here, but nothing in the mechanism can know it.
+    assert all(each.met or "(not checked)" in each.text for each in bound.assumptions)
     assert bound.applies or neighbours is Neighbours.ADD_REMOVE_ONE
     for place, shape in enumerate(SHAPES):
         dataset = shaped(domain, needed, shape)

@@ -251,7 +251,7 @@ def test_with_enough_updates_nothing_is_refused(kind: type[Interactive], seed: i
     enough = next(
         updates
         for updates in range(1, 400)
-        if "so none is refused" in dataclasses.replace(budget_free, updates=updates).accuracy(problem, beta).note
+        if "so no query is refused" in dataclasses.replace(budget_free, updates=updates).accuracy(problem, beta).note
     )
     transcript = played(dataclasses.replace(budget_free, updates=enough), problem, Preview(seed), trials=100)
     assert enough < 400
