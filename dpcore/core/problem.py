@@ -181,6 +181,10 @@ class Dataset:
 
         return pd.DataFrame(self.domain.table(self.records))
 
+    def counted(self) -> tuple[NDArray[Any], Integers | None]:
+        """Return records and how many rows have each, (m,); None where every row is a record by itself."""
+        return self.records, None
+
     @property
     def n(self) -> int:
         """Number of the data set's rows."""

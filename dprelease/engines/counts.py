@@ -44,6 +44,29 @@ class Counts(Dataset):
         return int(self.histogram.sum())
 
 
+class CountedRows(Dataset):
+    """A data set given by its different rows of cells and how many rows are equal to each."""
+
+    def __init__(self, domain: Domain, cells: NDArray[Any], counts: Integers, provenance: Provenance) -> None:
+        for name, value in {"domain": domain, "provenance": provenance, "_cells": cells, "_counts": counts}.items():
+            object.__setattr__(self, name, value)
+
+    @override
+    @property
+    def records(self) -> NDArray[Any]:
+        cells, counts = self.counted()
+        return np.repeat(cells, counts, axis=0)
+
+    @override
+    def counted(self) -> tuple[NDArray[Any], Integers]:
+        return self.__dict__["_cells"], self.__dict__["_counts"]
+
+    @override
+    @property
+    def n(self) -> int:
+        return int(self.counted()[1].sum())
+
+
 @dataclass(frozen=True, kw_only=True)
 class TableColumn:
     """A column as the engine has it.
@@ -127,7 +150,7 @@ def dataset_of(reading: Reading, cells: Integers, counts: Integers, provenance: 
         np.add.at(histogram, records, counts)
         return Counts(reading.domain, histogram, provenance)
     LIMITS.afford(rows=int(counts.sum()), each=8 * len(columns))
-    return Dataset(reading.domain, np.repeat(records, counts, axis=0), provenance)
+    return CountedRows(reading.domain, reading.domain.checked(records), counts, provenance)
 
 
 def _records(reading: Reading, cells: Sequence[Integers]) -> NDArray[Any]:

@@ -82,7 +82,8 @@ class GroupMechanism(Mechanism):
     @override
     def prepare(self, dataset: Dataset, problem: Problem) -> GroupState:
         self.check_numbers(problem)
-        return GroupState(problem=problem, counters=counters_of_rows(dataset.records, statistics_of(problem)))
+        records, times = dataset.counted()
+        return GroupState(problem=problem, counters=counters_of_rows(records, statistics_of(problem), times))
 
     @override
     def run(self, state: GroupState, sampler: Sampler, trials: int = 1) -> GroupRelease:

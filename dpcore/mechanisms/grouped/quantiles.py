@@ -176,7 +176,8 @@ class GroupQuantileCounts(PureMechanism):
     def prepare(self, dataset: Dataset, problem: Problem) -> GroupCountsState:
         self.check_size(problem)
         queries, cells = quantiles_of(problem), line_of(problem).ordered
-        groups, places, counts = count_rows(dataset.records, queries)
+        records, times = dataset.counted()
+        groups, places, counts = count_rows(records, queries, times)
         rows = np.zeros((queries.count, cells), dtype=np.int64)
         present = places[:, 0] < cells
         rows[groups[present], places[present, 0]] = counts[present]

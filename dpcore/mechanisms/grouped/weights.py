@@ -106,24 +106,34 @@ def counters(groups: Integers, cells: Integers, counts: Integers, queries: Group
     return limited
 
 
-def counters_of_rows(records: Integers, queries: GroupStatistics) -> Integers:
+def counters_of_rows(records: Integers, queries: GroupStatistics, times: Integers | None = None) -> Integers:
     """Return all counters, (groups, counters), of rows of cells (n, d)."""
-    return counters(*count_rows(records, queries), queries)
+    return counters(*count_rows(records, queries, times), queries)
 
 
-def count_rows(records: Integers, queries: GroupQueries) -> tuple[Integers, Integers, Integers]:
-    """Count rows of cells (n, d) by group and cells of the numbers: as ``counters`` takes them, each place once."""
-    places = (*queries.group_columns, *queries.numbers)
-    sizes = tuple(queries.domain.sizes[place] for place in places)
+def count_rows(
+    records: Integers, queries: GroupQueries, times: Integers | None = None
+) -> tuple[Integers, Integers, Integers]:
+    """Count rows of cells (n, d) by group and cells of the numbers: as ``counters`` takes them, each place once.
+
+    Args:
+        records: rows of cells.
+        queries: their groups and numbers.
+        times: how many rows each record stands for, (n,); once each where it is None.
+    """
+    columns = (*queries.group_columns, *queries.numbers)
+    sizes = tuple(queries.domain.sizes[place] for place in columns)
     codes = np.zeros(len(records), dtype=np.int64)
-    for place, size in zip(places, sizes, strict=True):
+    for place, size in zip(columns, sizes, strict=True):
         codes = codes * size + records[:, place]
     if math.prod(sizes) <= DENSE:
-        rows = np.bincount(codes, minlength=math.prod(sizes)).astype(np.int64)
+        # Sums of whole numbers below 2^53 are exact in doubles.
+        rows = np.bincount(codes, times, minlength=math.prod(sizes)).astype(np.int64)
         found = np.flatnonzero(rows)
         counts = rows[found]
     else:
-        found, counts = np.unique(codes, return_counts=True)
+        found, places = np.unique(codes, return_inverse=True)
+        counts = np.bincount(places, times).astype(np.int64)
     per_group = math.prod(sizes[len(queries.group_columns) :])
     in_group = np.unravel_index(found % per_group, sizes[len(queries.group_columns) :])
     return found // per_group, np.stack(in_group, axis=1), counts

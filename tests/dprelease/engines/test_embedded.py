@@ -10,6 +10,7 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 
 from dpcore import Intervals, Neighbours
@@ -17,9 +18,13 @@ from dpcore.core import DataError, ParameterError, Provenance, ProvenanceKind
 from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
 from dpcore.data.declarations import Capped, DeclaredColumn, DeclaredTable
+from dpcore.data.frames import read_frame
 from dpcore.data.predicates import Predicate
+from dpcore.data.product import Product
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors
+from dpcore.mechanisms.grouped.weights import counters_of_rows
+from dpcore.queries.groups import GroupStatistics
 from dprelease.engines.embedded import Embedded
 from dprelease.engines.engine import Allowance
 from dprelease.engines.tables import EngineTable, from_engine, open_table
@@ -64,6 +69,26 @@ def test_a_folder_and_a_file_of_the_same_rows_give_the_same_counts(table: Engine
     assert table.columns == file.columns
     assert table.row_count == file.row_count
     assert differences(table, file) == {}
+
+
+@pytest.mark.parametrize("numbers", [(2,), (0, 2)], ids=["of one number", "of two"])
+def test_group_counters_are_those_of_a_file_and_of_a_frame(
+    table: EngineTable, file: Table, folder: Path, numbers: tuple[int, ...]
+) -> None:
+    domain = Product(
+        names=("fraction", "label", "whole"),
+        columns=(Number(low=-5, high=60, bins=13, missing=True), Labels(labels=LABELS[:3]), LINE),
+    )
+    reading, provenance = Columns(names=domain.names, on=domain), Provenance(kind=ProvenanceKind.STAND_IN, title="t")
+    frame = read_frame(pd.read_parquet(folder.parent / "all.parquet", columns=list(domain.names)))
+    queries = GroupStatistics(domain=domain, numbers=numbers, degree=2)
+    by_engine, by_file, by_frame = (
+        counters_of_rows(dataset.counted()[0], queries, dataset.counted()[1])
+        for dataset in (table.dataset(reading, provenance), reading.dataset(file, provenance),
+                        reading.dataset(frame, provenance))
+    )  # fmt: skip
+    assert by_engine.tolist() == by_file.tolist() == by_frame.tolist()
+    assert table.dataset(reading, provenance).counted()[1] is not None, "an engine sends counts and no rows"
 
 
 def test_only_the_number_of_rows_and_counts_of_declared_cells_leave_an_engine(

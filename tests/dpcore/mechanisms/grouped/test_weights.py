@@ -104,6 +104,10 @@ def test_rows_counted_by_group_and_cells_give_the_counters_of_rows(queries: Grou
     assert counters(groups, numbers, np.ones(300, dtype=np.int64), queries).tolist() == expected
     rows, counts = np.unique(np.column_stack([groups, numbers]), axis=0, return_counts=True)
     assert counters(rows[:, 0], rows[:, 1:], counts, queries).tolist() == expected
+    distinct, times = np.unique(records, axis=0, return_counts=True)
+    twice, halves = np.concatenate([distinct, distinct]), np.concatenate([times, np.zeros_like(times)])
+    assert counters_of_rows(twice, queries, halves).tolist() == expected
+    assert counters_of_rows(twice, queries).tolist() != expected, "how often a row stands does matter"
     assert counters_of_rows(records[:0], queries).tolist() == np.zeros_like(expected).tolist()
 
 
