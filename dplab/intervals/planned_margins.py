@@ -19,7 +19,7 @@ from dpcore.mechanisms.grouped.statistics import bounds, factors
 from dpcore.mechanisms.grouped.weights import row_weight
 from dpcore.queries.groups import GroupStatistics
 from dplab.intervals.combinations import half_width
-from dplab.intervals.noise import CounterNoise
+from dplab.intervals.noise import CounterNoise, LaplaceNoise
 
 ASSUMED_VARIANCE = 1 / 64
 """Variance on a range of length 1 of the number on which a slope is; a uniform one has 1/12, but data rarely have."""
@@ -90,3 +90,21 @@ def margin_of_slope(queries: GroupStatistics) -> PlannedMargin:
     off = factors(queries.degree, 1) - 0.5
     weights = (high - low) / (end - start) / ASSUMED_VARIANCE * np.outer(off, off).reshape(-1)
     return PlannedMargin(weights=weights / row_weight(queries))
+
+
+def budget_for_sum_and_count(queries: GroupStatistics, noise: LaplaceNoise, *, level: float) -> float:
+    """Return how many times ε a clamped sum and a count, half of ε each, need for the margin of the counters' mean.
+
+    That is OpenDP's ``dp.mean``: noise of a sum in proportion to the larger bound. Both are compared to first order at
+    a mean in the middle of the range, where margins fall as 1/ε.
+
+    Args:
+        queries: statistics of one number.
+        noise: of the counters, at the ε that is compared.
+        level: of both margins.
+    """
+    low, high = bounds(queries.domain.columns[queries.numbers[0]])
+    middle = (low + high) / 2
+    ours = half_width((high - low) * (factors(queries.degree, 1) - 0.5), noise, level)
+    theirs = half_width(np.array([max(abs(low), abs(high)), middle]), LaplaceNoise(2 * noise.scale), level)
+    return theirs / ours

@@ -16,6 +16,8 @@ from dpcore.mechanisms.grouped.release import statistics_of
 from dpcore.mechanisms.grouped.weights import counters_per_group, row_weight
 from dplab.intervals.combinations import half_width
 from dplab.intervals.group_sizes import people_needed
+from dplab.intervals.noise import LaplaceNoise
+from dplab.intervals.planned_margins import budget_for_sum_and_count
 from dplab.intervals.released import noise_law
 from dprelease.downloads.escaping import escape
 from dprelease.requests.intervals import LEVEL, decimals, end_names, outwards
@@ -55,6 +57,12 @@ def group_tables(question: RequestPart, rows: Sequence[Mapping[str, str]], *, mo
         f"<p>A group is shown as “{HIDDEN}” where its number of rows, with noise, is below {needed:,}: the interval of "
         f"a mean may then take more than {2 * MARGIN:.0%} of the range.</p>"
     )
+    if isinstance(noise, LaplaceNoise) and len(queries.numbers) == 1:
+        times = budget_for_sum_and_count(queries, noise, level=LEVEL)
+        yield (
+            f"<p>For the same margin of a mean in the middle of the range, OpenDP's <code>dp.mean</code>, which spends "
+            f"half of ε on a sum and half on a count, would need about {times:.2g} times this ε.</p>"
+        )
     for statistic in _statistics(rows):
         yield f"<table><tr>{''.join(f'<th>{escape(each)}</th>' for each in _heads(statistic))}</tr>"
         for row in rows[:most]:

@@ -17,6 +17,7 @@ from dplab.intervals.group_sizes import people_needed, predicted_half_width
 from dplab.intervals.noise import LaplaceNoise
 from dplab.intervals.planned_margins import (
     PlannedMargin,
+    budget_for_sum_and_count,
     margin_of_mean,
     margin_of_ratio,
     margin_of_rows,
@@ -109,3 +110,28 @@ def test_what_cannot_be_predicted_is_infinite_or_refused() -> None:
         margin_of_mean(queries_of(PAY)).half_width(noise, people=-1, level=LEVEL)
     with pytest.raises(ParameterError, match="the middle of its divisor's range is 0"):
         margin_of_ratio(queries_of(PAY, Number(low=-5, high=5, bins=10)))
+
+
+@pytest.mark.parametrize("number", [PAY, Number(low=0, high=80, bins=20), Number(low=-40, high=40, bins=20)])
+def test_a_sum_and_a_count_of_half_each_have_the_same_margin_at_the_budget_named(number: Number) -> None:
+    """Simulated with NumPy's Laplace noise; at our own ε they are far off."""
+    queries, generator = queries_of(number), np.random.default_rng(1)
+    b = 1 / EPSILON
+    noise = LaplaceNoise(scale=b * 2 * number.ordered)
+    ours = middle_of(number).half_width(noise, people=ROWS, level=LEVEL)
+    times = budget_for_sum_and_count(queries, noise, level=LEVEL)
+    assert 1.2 < times < 6
+
+    def missed(epsilon: float) -> float:
+        total, count = generator.laplace(scale=2 / epsilon, size=(2, 200_000))
+        middle, larger = (number.low + number.high) / 2, max(abs(number.low), abs(number.high))
+        return float((np.abs(larger * total - middle * count) / ROWS > ours).mean())
+
+    assert missed(times * EPSILON) == pytest.approx(1 - LEVEL, abs=0.004)
+    assert missed(EPSILON) > 1.5 * (1 - LEVEL)
+
+
+def middle_of(number: Number) -> PlannedMargin:
+    """The margin of a mean in the middle of the range, written out: both counters' noises count half."""
+    half = (number.high - number.low) / 2 / (2 * number.ordered)
+    return PlannedMargin(weights=np.array([-half, half]))

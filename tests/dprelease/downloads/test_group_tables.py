@@ -44,6 +44,11 @@ def test_each_statistic_has_a_table_with_rows_value_and_interval(tmp_path: Path)
     words, text = page(stored).words, report(stored).decode()
     for told in ("95%", "They cover the noise alone", "ε = 3", "interval, 95%", f"“{HIDDEN}”"):
         assert told in words
+    named = re.search(r"dp\.mean , which spends half .* would need about ([\d.]+) times this ε", words)
+    assert named and 1.2 < float(named[1]) < 6
+    assert (
+        "dp.mean" not in page(stored_of(tmp_path / "g", Request(parts=(part_of(key="group-counters-gaussian"),)))).words
+    )
     read = tables(text)
     assert len(read) == 4, "mean, sum, variance and standard deviation"
     for table, statistic in zip(read, ("mean", "sum", "variance", "standard deviation"), strict=True):
