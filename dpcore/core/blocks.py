@@ -56,13 +56,11 @@ class Blocks(Generic[ResultT]):
 
     Attributes:
         result: the result, once all blocks are done.
-        broken_off: a block failed, so that the work cannot go on.
     """
 
     result: ResultT
 
     def __init__(self, work: Generator[float, None, ResultT]) -> None:
-        self.broken_off = False
         self._blocks = self._run(work)
 
     def __iter__(self) -> Iterator[float]:
@@ -70,11 +68,7 @@ class Blocks(Generic[ResultT]):
         return self._blocks
 
     def _run(self, work: Generator[float, None, ResultT]) -> Iterator[float]:
-        try:
-            self.result = yield from work
-        except BaseException:
-            self.broken_off = True
-            raise
+        self.result = yield from work
 
 
 def paused(share: float) -> Generator[float, None, float]:

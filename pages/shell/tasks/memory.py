@@ -6,13 +6,16 @@ Nothing computed from data goes into a cache that sessions share: what is rememb
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from functools import partial
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Blocks, cancellable
+from dpcore.core import cancellable
 from dpcore.data.reading.tables import TooLarge
 from pages.shell.state import SessionKey
+from pages.shell.tasks.turns import SharedWork
 
 ResultT = TypeVar("ResultT")
 MEMORY = SessionKey[dict[str, Any]]("memory", {})
@@ -56,24 +59,28 @@ def with_progress(key: str, work: Callable[[], Generator[float, None, ResultT]],
     slot, name = st.empty(), f"{key}|begun"  # always: without this element, Streamlit would redraw those below
 
     def run() -> ResultT:
-        blocks = remember(name, lambda: Blocks(work()))
-        memory, share = MEMORY.value, 0.0  # read now: a cancelled run cannot read it in `finally`
-
-        def show(share: float) -> None:  # Streamlit may interrupt the run here
-            if label:
-                slot.progress(min(share, 1.0), text=f"{label} Move any control to stop it.")
-            else:
-                slot.empty()
-
-        try:
-            with cancellable(lambda: show(share)):
-                for share in blocks:
-                    show(share)
-        finally:
-            if blocks.broken_off:
-                memory.pop(name, None)  # the next run starts from the beginning
+        while True:
+            shared = remember(name, lambda: SharedWork(work))
+            memory = MEMORY.value  # read now: a cancelled run cannot read it in `finally`
+            try:
+                with cancellable(partial(_show, slot, shared, label)):
+                    while shared.advance():
+                        _show(slot, shared, label)
+            finally:
+                if shared.broken_off and memory.get(name) is shared:
+                    memory.pop(name)  # the next run starts from the beginning
+            if not shared.broken_off:  # else by another run of this session, while this one waited
+                break
         slot.empty()
         memory.pop(name, None)
-        return blocks.result
+        return shared.result()
 
     return remember(key, run)
+
+
+def _show(slot: DeltaGenerator, shared: SharedWork[Any], label: str) -> None:
+    """Show the fraction done; Streamlit may interrupt the run here."""
+    if label:
+        slot.progress(min(shared.share, 1.0), text=f"{label} Move any control to stop it.")
+    else:
+        slot.empty()

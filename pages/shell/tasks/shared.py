@@ -6,21 +6,20 @@ user's own weights, stay in that user's session.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
-from time import monotonic
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import streamlit as st
 
-from dpcore.core import Blocks, finish, keep_running_while, scaled
+from dpcore.core import finish, scaled
 from dpcore.data.sources import Bundled, Generated, Source
 from dpcore.queries.linear import LinearQueries
 from pages.shell.tasks.memory import remember, with_progress
+from pages.shell.tasks.turns import SharedWork, Work
 
 ResultT = TypeVar("ResultT")
-Work = Callable[[], Generator[float, None, ResultT]]
 
 
 class WorkSubject(Protocol):
@@ -33,64 +32,6 @@ class WorkSubject(Protocol):
     @property
     def weights(self) -> LinearQueries | None:
         """The user's own weights, if any."""
-
-
-class SharedWork(Generic[ResultT]):
-    """Work under way that several sessions wait for: they take turns, one block at a time.
-
-    A session that leaves does not end it: the next one continues between blocks. Within a block a session may leave if
-    no other waits.
-
-    Attributes:
-        share: the fraction done.
-        is_over: no block is left.
-        error: why there is no result.
-        broken_off: a session left within a block, and the work cannot continue.
-    """
-
-    def __init__(self, work: Work[ResultT]) -> None:
-        self.share, self.broken_off = 0.0, False
-        self.error: Exception | None = None
-        self._blocks = Blocks(work())
-        self._rest: Iterator[float] = iter(self._blocks)
-        self._turn = Lock()
-        self.is_over = False
-        self._last_waited = float("-inf")
-
-    def advance(self) -> bool:
-        """Do the next block, or wait a while for the session that is doing it; return whether blocks are left."""
-        if self._turn.acquire(timeout=PATIENCE):
-            try:
-                if not self.is_over:
-                    with keep_running_while(self._is_awaited):
-                        self.share = next(self._rest)
-            except StopIteration:
-                self.is_over = True
-            except Exception as problem:
-                self.error, self.is_over = problem, True
-            except BaseException:
-                self.broken_off = True  # first: others read it without their turn
-                self.is_over = True
-                raise
-            finally:
-                self._turn.release()
-        else:
-            self._last_waited = monotonic()
-        return not self.is_over
-
-    def _is_awaited(self) -> bool:
-        """Return whether another session waited for this work a moment ago."""
-        return monotonic() - self._last_waited < 4 * PATIENCE
-
-    def result(self) -> ResultT:
-        """Return the result.
-
-        Raises:
-            Exception: what the work raised, for each session that waits.
-        """
-        if self.error is not None:
-            raise self.error
-        return self._blocks.result
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -143,8 +84,6 @@ class SharedCache:
 
 
 PUBLIC = (Generated, Bundled)
-PATIENCE = 0.25
-"""Seconds to wait for another session's block before the page shows the progress and may be left."""
 _lock, _MISSING = Lock(), object()
 _results = SharedCache(size=40)
 """Results of long work."""

@@ -336,3 +336,45 @@ def test_work_that_failed_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
         memory.with_progress("key", blocks, label="Working.")
     assert not state["memory"]
     assert memory.with_progress("key", blocks, label="Working.") == "result"
+
+
+@pytest.mark.parametrize("within_a_step", [False, True], ids=["it leaves between blocks", "it leaves within a block"])
+def test_a_run_that_comes_while_the_last_is_within_a_block_waits_for_its_turn(
+    within_a_step: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A generator that is running cannot be advanced: the second run had "generator already executing"."""
+    state, done, begun, waiting = dict[str, object](), list[int](), Event(), Event()
+    monkeypatch.setattr("streamlit.session_state", state)
+    first, left = Thread(target=lambda: left.append(called_away())), list[str]()
+
+    class CallsAwayTheFirst(Slot):
+        def progress(self, *_: object, **__: object) -> None:
+            if get_ident() == first.ident and begun.is_set():
+                raise CalledAway
+
+    monkeypatch.setattr("streamlit.empty", CallsAwayTheFirst)
+
+    def called_away() -> str:
+        try:
+            return memory.with_progress("key", blocks)
+        except CalledAway:
+            return "called away"
+
+    def blocks() -> Generator[float, None, str]:
+        for place in range(3):
+            if get_ident() == first.ident:
+                begun.set()
+                assert waiting.wait(10)
+                sleep(0.05)  # the second run asks for the next block
+                if within_a_step:
+                    raise CalledAway
+            done.append(place)
+            yield place / 3
+        return "result"
+
+    first.start()
+    assert begun.wait(10)
+    waiting.set()
+    assert memory.with_progress("key", blocks) == "result"
+    first.join(10)
+    assert left == ["called away"] and done == [0, 1, 2] and state["memory"] == {"key": "result"}
