@@ -61,6 +61,10 @@ class CounterNoise(ABC):
     def half_width(self, alpha: float) -> int:
         """Return the least whole k with Pr[|Z| > k] at most alpha, by the exact law."""
 
+    def coverage(self, half_width: float) -> float:
+        """Return Pr[|Z| <= half_width], by the exact law; the half-width is at least 0."""
+        return 1 - 2 * float(self.upper(np.array(math.floor(half_width) + 1.0)))
+
     @abstractmethod
     def upper(self, j: Floats) -> Floats:
         """Return Pr[Z >= j] for whole numbers j, elementwise, exactly."""

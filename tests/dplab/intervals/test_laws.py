@@ -50,6 +50,14 @@ def test_a_single_counter_has_the_least_half_width(alpha: float) -> None:
         assert 2 * each ** (k + 1) / (1 + each) <= alpha and (k == 0 or 2 * each**k / (1 + each) > alpha)
 
 
+@pytest.mark.parametrize("half", [0.0, 0.4, 1.0, 2.9, 7.0])
+def test_the_coverage_of_a_counter_is_the_sum_of_its_law(half: float) -> None:
+    assert HALF.coverage(half) == pytest.approx(float(sum(mass(z) for z in range(-int(half), int(half) + 1))))
+    weights = [math.exp(-z * z / 18) for z in range(-60, 61)]
+    inside = math.fsum(weights[60 - int(half) : 61 + int(half)]) / math.fsum(weights)
+    assert GaussianNoise(3.0).coverage(half) == pytest.approx(inside)
+
+
 @pytest.mark.parametrize("sigma", [0.6, 3.0, 40.0])
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_a_gaussian_counter_has_the_least_half_width(sigma: float, alpha: float) -> None:
