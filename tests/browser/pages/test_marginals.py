@@ -37,7 +37,7 @@ def test_a_tile_says_who_wins_there_and_epsilon_moves_the_errors_which_the_link_
 
 def test_one_query_is_asked(page: Page, server: Server) -> None:
     visit(page, server, f"{SMALL}&width=2", *MARGINALS)
-    see(page, "Ask one")
+    see(page, "One query")
     expect(page.get_by_role("cell", name=re.compile(r"^\d+\.\d\d%$")).first).to_be_visible()
     before = page.get_by_role("cell", name="true").locator("xpath=following-sibling::td[1]").inner_text()
     page.get_by_role("button", name=re.compile("remove a2|a2, close|Remove a2", re.IGNORECASE)).first.click()
