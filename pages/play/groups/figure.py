@@ -300,7 +300,7 @@ def misses_picture(view: GroupsView, held: Booleans, *, frames: int) -> Picture:
 def misses_sentence(view: GroupsView, held: Booleans, *, frames: int) -> str:
     """Return how many of the shown releases, and what share of all, have intervals that all hold."""
     held = held[:, view.populated]
-    whole: Booleans = held.all(axis=1)
+    whole = np.asarray(held.all(axis=1))
     return (
         f"All {held.shape[1]:,} intervals hold in {int(whole[:frames].sum())} of these {frames} releases, and in "
         f"{whole.mean():.0%} of {len(held):,} releases. A single interval holds in {held.mean():.1%} of them."

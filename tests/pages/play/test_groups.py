@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore import Preview, entry
-from dpcore.core import Booleans, Dataset, Neighbours, Problem, Provenance, ProvenanceKind
+from dpcore.core import Dataset, Neighbours, Problem, Provenance, ProvenanceKind
 from dpcore.data.bundled import bundled
 from dpcore.data.columns import Labels, Number
 from dpcore.data.product import Product
@@ -238,7 +238,7 @@ def test_how_many_intervals_miss_is_counted_over_the_releases() -> None:
     assert isinstance(release, GroupRelease)
     held = interval(mechanism, release, "mean").contains(true_means(state)[1])[:, people > 0]
     assert held.shape == (200, 30), "no one is outside the declared labels, and no group is empty"
-    whole: Booleans = held.all(axis=1)
+    whole = np.asarray(held.all(axis=1))
     assert int(match[1]) == whole[:20].sum() and int(match[2]) == round(100 * whole.mean())
     assert whole.mean() < 0.5 < 0.93 < held.mean(), "32 intervals hold together far more rarely than each one"
     [missing] = [trace for trace in chart["data"] if trace.get("name") == "some miss"]
