@@ -1,9 +1,10 @@
 """Intervals for the mean of the population that the rows were sampled from: noise and sampling together; asymptotic.
 
-At the population's mean μ, T(μ) = B - μ (A + B) is a sum of N rows' weight times (u - μ), nearly normal with variance
-N v weight^2, plus the noise (1 - μ) b - μ a. N is replaced by its released value, v by μ (1 - μ), which is exact for
-proportions and never too small, or by a given variance. The tail of a normal plus a continuous Laplace variable of
-scale s is known, and the noise is a mixture of such.
+At the population's mean μ, T(μ) = sum of (j/k - μ) W_j over the k + 1 counters is a sum of N rows' weight times
+(u - μ), nearly normal with variance N v weight^2, plus the noise of these counters. N is replaced by its released
+value, v by μ (1 - μ), which is exact for proportions and never too small, or by a given variance, such as the one that
+counters of k = 2 release. The tail of a normal plus a continuous Laplace variable of scale s is known, and the noise is
+a mixture of such.
 """
 
 from __future__ import annotations
@@ -29,23 +30,24 @@ def population_mean(
     low: float = 0.0,
     high: float = 1.0,
 ) -> Interval:
-    """Return intervals for population means or proportions, from two-ended counters (..., 2); asymptotic.
+    """Return intervals for population means or proportions, from counters (..., k + 1); asymptotic.
 
     Args:
-        counters: released counters of each group.
+        counters: released two-ended (k = 1) or Bernstein counters of each group.
         noise: of one counter.
-        weight: what a row adds to both counters together.
+        weight: what a row adds to all counters together.
         level: share of samples and releases whose interval holds the population's mean, approached with many rows.
         variance: estimate for one row, (...), in squared units of the line; None takes mean (1 - mean).
         low: lower bound of the line.
         high: upper bound of the line.
     """
     alpha, numbers = check_level(level), np.asarray(counters, dtype=np.float64)
-    if numbers.shape[-1] != 2:
-        raise ParameterError("The mean of a population needs two counters.")
-    shape, flat = numbers.shape[:-1], numbers.reshape(-1, 2)
-    total, above = flat.sum(axis=1), flat[:, 1]
-    silent = (total <= 0) | (noise.tail(np.maximum(total, 0.0), np.ones(2)) >= alpha)
+    count = numbers.shape[-1]
+    if count < 2:
+        raise ParameterError("The mean of a population needs two counters or more.")
+    shape, flat, shares = numbers.shape[:-1], numbers.reshape(-1, count), np.arange(count) / (count - 1)
+    total, above = flat.sum(axis=1), flat @ shares
+    silent = (total <= 0) | (noise.tail(np.maximum(total, 0.0), np.ones(count)) >= alpha)
     start = np.clip(above / np.where(total > 0, total, 1.0), 0.0, 1.0)
     rows = np.maximum(total, 0.0) / weight
     spread = None if variance is None else np.broadcast_to(variance, shape).reshape(-1) / (high - low) ** 2
@@ -53,7 +55,7 @@ def population_mean(
     def tail(means: Floats) -> Floats:
         of_row = means * (1 - means) if spread is None else np.minimum(spread, 0.25)
         deviation = weight * np.sqrt(rows * of_row)
-        return _tail(np.abs(above - means * total), np.stack([1 - means, means], axis=1), deviation, noise)
+        return _tail(np.abs(above - means * total), shares - means[:, None], deviation, noise)
 
     found = inverted(tail, start, silent, low=0.0, high=1.0, level=level, kind=Kind.ASYMPTOTIC)
     return found.reshaped(shape).rescaled(low, high)

@@ -14,11 +14,14 @@ from dpcore.mechanisms import serving
 from dpcore.mechanisms.net.choice import NetMechanism
 from dpcore.mechanisms.net.linear import LinearNet
 from dpcore.mechanisms.net.resolution import NetOfResolution
+from dpcore.queries.groups import GroupStatistics
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import classes_for
 from dplab.recipe import DEFAULT_RECIPE, MAX_TRIALS, Recipe
 from pages.charts.live import live_slider
 from pages.data.picker import OWN_FILE, pick_source
+from pages.play.groups.form import TITLE as GROUP_TITLE
+from pages.play.groups.form import GroupRequest, ask_groups, group_columns
 from pages.play.weights import ask_weights
 from pages.shell.controls import Value, check_link, choice, control, log_stops, neighbours, seed, stops
 from pages.shell.links import in_link, to_link
@@ -27,14 +30,17 @@ from pages.shell.session import DATA
 from pages.shell.state import set_controls
 
 
-def read_recipe() -> Recipe | None:
-    """Draw all controls except ε and return their recipe; None if an input is missing."""
+def read_recipe() -> Recipe | GroupRequest | None:
+    """Draw all controls except ε and return their recipe, or request of means by group; None if an input is missing."""
     source = pick_source(pairs=True, persons=True)
     domain = source.domain
     classes = {kind.key: kind for kind in classes_for(domain)}
     questions = {key: kind.title for key, kind in classes.items()}
     if LinearQueries.fits(domain):
         questions[LinearQueries.key] = LinearQueries.title
+    groupable = group_columns(source)
+    if groupable is not None:
+        questions[GroupStatistics.key] = GROUP_TITLE
     queries = choice(
         "Query", {key: title.partition(":")[0] for key, title in questions.items()}, key="queries",
         default=DEFAULT_RECIPE.queries, help_text="\n\n".join(questions.values()),
@@ -42,14 +48,21 @@ def read_recipe() -> Recipe | None:
     weights = ask_weights(domain) if queries == LinearQueries.key else None
     if queries == LinearQueries.key and weights is None:
         return None
-    query_class = weights or classes[queries](domain=domain)
-    entries = {entry.key: entry for entry in serving(query_class)}
+    groups = ask_groups(groupable) if groupable is not None and queries == GroupStatistics.key else None
+    query_class = groups.queries if groups else weights or classes[queries](domain=domain)
+    entries = {entry.key: entry for entry in serving(query_class, releases="groups" if groups else "data")}
     mechanism_titles = {key: entry.title for key, entry in entries.items()}
     chosen = choice("Mechanism", mechanism_titles, key="mechanism", default=DEFAULT_RECIPE.entry_key)
     entry = entries[chosen]
     st.caption(entry.story)
     values = _parameters(entry, query_class)
     relation, nominal, trials, beta, seed_value = _more_settings(source)
+    if groups is not None:
+        return GroupRequest(
+            rows=groups.rows, source=groups.source, queries=groups.queries, entry=entry, values=values,
+            neighbours=relation, seed=seed_value, beta=beta, trials=trials, nominal=nominal,
+            hide_below=groups.hide_below,
+        )  # fmt: skip
     return Recipe(
         source=source,
         queries=queries,
@@ -82,11 +95,11 @@ def at_epsilon(recipe: Recipe, bar: DeltaGenerator) -> Recipe:
     values = dict(recipe.values)
     if "epsilon" in values:
         with bar:
-            values["epsilon"] = _epsilon(recipe.entry.controls()["epsilon"], default=float(values["epsilon"]))
+            values["epsilon"] = ask_epsilon(recipe.entry.controls()["epsilon"], default=float(values["epsilon"]))
     return dataclasses.replace(recipe, values=tuple(values.items()))
 
 
-def _epsilon(parameter: Parameter, *, default: float) -> float:
+def ask_epsilon(parameter: Parameter, *, default: float) -> float:
     """Draw ε as a number, which the link holds, and as a slider that updates the pictures."""
     check_link("epsilon", parameter=parameter, default=default)
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
@@ -31,21 +31,20 @@ TOUR = (
 
 def detail_popovers(recipe: Recipe, state: State, report: ErrorReport, pictures: Mapping[str, Picture]) -> None:
     """Draw the popovers side by side; the content of a closed one is not sent."""
-    if is_presenting():
-        return _why(recipe, report)
-    why_popover, numbers_popover, code_popover = (
-        st.popover(name, key=f"{key}_open", on_change="rerun")
-        for name, key in (("Why?", "why"), ("Numbers", "numbers"), ("Code", "code"))
+    draw_popovers(
+        why=lambda: _why(recipe, report), numbers=lambda: _numbers(pictures), code=lambda: _code(recipe, state)
     )
-    if why_popover.open:
-        with why_popover:
-            _why(recipe, report)
-    if numbers_popover.open:
-        with numbers_popover:
-            _numbers(pictures)
-    if code_popover.open:
-        with code_popover:
-            _code(recipe, state)
+
+
+def draw_popovers(*, why: Callable[[], None], numbers: Callable[[], None], code: Callable[[], None]) -> None:
+    """Draw popovers with these contents side by side; a presentation has the theorem alone."""
+    if is_presenting():
+        return why()
+    for name, draw_content in (("Why?", why), ("Numbers", numbers), ("Code", code)):
+        popover = st.popover(name, key=f"{name.removesuffix('?').lower()}_open", on_change="rerun")
+        if popover.open:
+            with popover:
+                draw_content()
 
 
 def _why(recipe: Recipe, report: ErrorReport) -> None:

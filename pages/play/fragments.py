@@ -11,11 +11,10 @@ from typing import ParamSpec
 import streamlit as st
 
 from dpcore.core import DataError, ParameterError
-from dplab.recipe import Recipe
 from pages.shell.links import remember_link
 from pages.shell.presentation import is_presenting
 from pages.shell.state import SessionKey
-from pages.shell.tasks.shared import is_public_work
+from pages.shell.tasks.shared import WorkSubject, is_public_work
 
 Arguments = ParamSpec("Arguments")
 RERUN_PAGE = SessionKey("play_whole", False)
@@ -32,10 +31,10 @@ def rerun_whole_page(callback: Callable[Arguments, None]) -> Callable[Arguments,
     return wrapped
 
 
-def run_as_fragment(recipe: Recipe, draw_part: Callable[[], None]) -> None:
+def run_as_fragment(subject: WorkSubject, draw_part: Callable[[], None]) -> None:
     """Draw a part of the page as a fragment that its own controls rerun."""
     RERUN_PAGE.pop()  # the whole page is running
-    if is_presenting() or not is_public_work(recipe):  # in a presentation the parts are in different containers
+    if is_presenting() or not is_public_work(subject):  # in a presentation the parts are in different containers
         draw_part()
         return
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ from pages.play.pictures import View, build_epsilon_view
 from pages.shell.controls import log_stops
 from pages.shell.state import SessionKey
 from pages.shell.status import badge
-from pages.shell.tasks.shared import find_shared, is_public_work, share_with_progress
+from pages.shell.tasks.shared import WorkSubject, find_shared, is_public_work, share_with_progress
 
 KEY, BROWSER_READY = "live_states", SessionKey("live_wanted", False)
 """Key of the component, and whether the browser has requested the states."""
@@ -71,27 +71,33 @@ class SliderStops:
 
 def send_states(stops: SliderStops) -> None:
     """Send the pictures at each stop; for public data once the browser has drawn the page."""
+    recipe, view, beta = stops.recipe, stops.view, stops.recipe.beta
 
-    def send() -> None:
-        if is_public_work(stops.recipe) and not BROWSER_READY.value:
-            live_states(None, key=KEY, on_request=partial(BROWSER_READY.set, True))
-            return
-        recipe, view, beta = stops.recipe, stops.view, stops.recipe.beta
+    def encode() -> Any:
         dark = is_dark()  # the theme of the requesting session, not of the session that computes the last block
         reports = share_with_progress(
             recipe, stops.every, lambda: stop_reports(recipe, stops.dataset, stops.state), label=""
         )
-        live_states(
-            share_with_progress(
-                recipe,
-                f"{stops.every}|{view!r}|{dark}",
-                lambda: encode_stops(reports, stops.dataset, view, beta=beta, badge=stops.badge, dark=dark),
-                label="",
-            ),
-            key=KEY,
+        return share_with_progress(
+            recipe,
+            f"{stops.every}|{view!r}|{dark}",
+            lambda: encode_stops(reports, stops.dataset, view, beta=beta, badge=stops.badge, dark=dark),
+            label="",
         )
 
-    run_as_fragment(stops.recipe, send)
+    send_when_ready(recipe, encode)
+
+
+def send_when_ready(subject: WorkSubject, encode: Callable[[], Any]) -> None:
+    """Send encoded pictures; those of public data once the browser has drawn the page."""
+
+    def send() -> None:
+        if is_public_work(subject) and not BROWSER_READY.value:
+            live_states(None, key=KEY, on_request=partial(BROWSER_READY.set, True))
+            return
+        live_states(encode(), key=KEY)
+
+    run_as_fragment(subject, send)
 
 
 def releases_per_stop(recipe: Recipe, cells: int) -> int:

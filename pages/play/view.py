@@ -22,6 +22,8 @@ from pages.play.controls import at_epsilon, read_recipe
 from pages.play.data_independent import data_independent_summary
 from pages.play.details import detail_popovers
 from pages.play.fragments import rerun_whole_page, run_as_fragment
+from pages.play.groups.form import GroupRequest
+from pages.play.groups.view import show_groups
 from pages.play.pictures import EpsilonView, View, build_epsilon_view
 from pages.play.query import brush_callback, read_query, show_answer
 from pages.play.slider_states import SliderStops, send_states
@@ -50,6 +52,9 @@ def show_play() -> None:
         recipe = read_recipe()
         settings_place, links_place = st.container(), st.container()
     if recipe is None:
+        return
+    if isinstance(recipe, GroupRequest):
+        show_groups(recipe, links=links_place)
         return
     source = recipe.source
     if not may_show(source):
