@@ -12,7 +12,9 @@ from dpcore.mechanisms.grouped.counters import GaussianGroupCounters, GroupCount
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, GroupQuantilesRelease
 from dpcore.mechanisms.grouped.release import GroupRelease
 from dpcore.mechanisms.grouped.statistics import statistics
+from dpcore.mechanisms.grouped.weights import row_weight
 from dpcore.queries.groups import GroupQuantiles, GroupStatistics
+from dplab.intervals.group_sizes import people_needed
 from dplab.intervals.groups import group_intervals, interval_names, recipes
 from dplab.intervals.interval import Interval, Kind
 from dplab.intervals.noise import LaplaceNoise
@@ -107,6 +109,24 @@ def test_where_noise_may_hide_the_number_of_rows_the_interval_is_the_whole_range
     assert (found.low[nothing] == LINE.low).all() and (found.high[nothing] == LINE.high).all()
     rows = release.statistics()["rows"]
     assert rows[nothing].max() <= rows[~nothing].min(), "by the noisy number of rows alone"
+
+
+@pytest.mark.slow
+def test_means_printed_by_noisy_rows_are_covered_and_those_printed_by_width_are_not(seed: int) -> None:
+    sizes, line = np.arange(100, 500, 10), Number(high=1.0, bins=512, missing=False)
+    queries = queries_of(Labels(labels=tuple(map(str, sizes)), missing=False), line)
+    mechanism, generator = GroupCounters(epsilon=0.1), np.random.default_rng(seed)
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    rows = np.stack([group, generator.geometric(0.1, len(group)) - 1], axis=1)  # a mean near the lower bound
+    release = released(mechanism, problem_of(queries, len(rows)), rows, sampler=Preview(seed), trials=300)
+    truth = statistics(mechanism.prepare(dataset_of(queries, rows), release.problem).counters, queries)["mean"]
+    found, values = interval(mechanism, release, "mean"), release.statistics()
+    needed = people_needed(0.25, noise_of(mechanism, release), weight=row_weight(queries), level=0.95)
+    covered, enough = found.contains(truth), values["rows"] >= needed
+    assert 0.8 < enough.mean() < 0.99
+    assert not refuted(covered[enough], level=0.945)
+    narrow = found.half_width <= values["mean"] / 2
+    assert narrow.mean() > 0.01 and refuted(covered[narrow], level=0.945)
 
 
 def test_a_ratio_without_limits_has_infinite_ends_where_nothing_bounds_it(seed: int) -> None:
