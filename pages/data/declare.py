@@ -11,10 +11,12 @@ from dpcore.core import ParameterError
 from dpcore.data.columns import is_number
 from dpcore.data.dates import is_dates
 from dpcore.data.declarations import MAX_PERSON_ROWS, DeclaredTable, coarsen
+from dpcore.data.dictionaries.description import CATEGORY
+from dpcore.data.dictionaries.labels import split_labels
 from dpcore.data.sources import SIDE_BITS, Source
 from pages.charts.words import as_code
 from pages.data.engines import count_cells, is_engine_table, is_sealed, with_declaration_digest
-from pages.data.grid import CATEGORY, ColumnInput, column_inputs, declared_table, edit_grid, split_labels
+from pages.data.grid import ColumnInput, column_inputs, declared_table, edit_grid
 from pages.data.picker import GROUP_PRIVACY, OWN_FILE
 from pages.data.suggestions import offer_to_fill_in
 from pages.data.upload import PERSON, ROW, SessionFile

@@ -10,22 +10,12 @@ import streamlit as st
 
 from dpcore.core import exactly
 from dpcore.data.dates import written
+from dpcore.data.dictionaries.description import CATEGORY, NUMBER, YES_NO, whole_number_bins
+from dpcore.data.dictionaries.labels import labels_text, split_labels
 from dpcore.data.reading.cell_parsing import HOUR, SLASHED
 from dpcore.data.reading.tables import NUMERIC_SHARE, Table
 from pages.charts.words import as_code
-from pages.data.grid import (
-    CATEGORY,
-    DATES,
-    DEFAULTS,
-    KIND_CHOSEN,
-    NUMBER,
-    YES_NO,
-    cell_key,
-    column_inputs,
-    labels_text,
-    reset_grid,
-    split_labels,
-)
+from pages.data.grid import DATES, DEFAULTS, KIND_CHOSEN, cell_key, column_inputs, reset_grid
 from pages.data.upload import SessionFile
 from pages.shell.private.steward import Input, fill_in, is_steward, still_filled
 from pages.shell.state import SessionKey
@@ -34,8 +24,6 @@ from pages.shell.status import may_show
 MAX_FILLED = 1000
 """Maximum number of labels read from the data; the page shows how many rows have others."""
 MAX_SENTENCES = 8
-ONE_EACH = 1024
-"""Maximum range of whole numbers that get a cell each."""
 DATE_WORDS = re.compile(
     r"(?i)(^|[^a-z])(date|day|datum|tag|jour|fecha|dia|data|dob|birthday|when)s?([^a-z]|$)|[a-z](Date|Day)$"
 )
@@ -151,11 +139,9 @@ def _bounds(table: Table, column: str) -> dict[str, Input]:
     low, high = float(finite.min()), float(finite.max())
     if low == high:
         high = low + max(1.0, SLACK * abs(low))  # for a large number, 1.0 alone could vanish in rounding
-    whole = bool((finite == np.floor(finite)).all()) and high - low < ONE_EACH
-    if whole:
-        # Number i of k lies in cell floor(i k / (k - 1)) = i, the largest in the last: a cell for each.
-        return {"kind": NUMBER, "from": exactly(low), "to": exactly(high), "bins": int(high - low) + 1}
-    return {"kind": NUMBER, "from": exactly(low), "to": exactly(high)}
+    suggestion: dict[str, Input] = {"kind": NUMBER, "from": exactly(low), "to": exactly(high)}
+    bins = whole_number_bins(exactly(low), exactly(high)) if (finite == np.floor(finite)).all() else 0
+    return suggestion | ({"bins": bins} if bins else {})
 
 
 def _written_as_numbers(table: Table, column: str) -> bool:
