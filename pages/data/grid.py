@@ -10,6 +10,7 @@ import dataclasses
 import math
 import re
 import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,6 +60,8 @@ TITLES = {
 KIND_FIELDS = ("from", "to", "labels")
 KIND_CHOSEN = "told"
 """Key beside a column's cells: whether the user chose its kind."""
+MAX_NAMED = 5
+"""Maximum number of columns that a sentence names."""
 LABELS_HELP = (
     "For a category: labels separated by semicolons, exactly as in the file. Put a label with a semicolon in quotes."
 )
@@ -123,6 +126,25 @@ def cell_key(file: SessionFile, place: int, name: str) -> str:
 def cell(file: SessionFile, place: int, name: str) -> Any:
     """Return the value of a cell."""
     return SessionKey[Any](cell_key(file, place, name), DEFAULTS[name]).value
+
+
+def put_cells(file: SessionFile, place: int, cells: Mapping[str, Any]) -> None:
+    """Put values that do not come from the rows into a column's cells, as if the user had typed them."""
+    for name, value in cells.items():
+        set_controls({cell_key(file, place, name): value})
+        typed_in(cell_key(file, place, name))
+
+
+def is_untouched(file: SessionFile, place: int, row: ColumnInput) -> bool:
+    """Return True for a column as it is at first: its kind is not chosen, and nothing is declared."""
+    chosen = SessionKey(cell_key(file, place, KIND_CHOSEN), False).value
+    return not chosen and row.kind == DEFAULTS["kind"] and not (row.low or row.high or row.labels)
+
+
+def join_names(parts: Sequence[str]) -> str:
+    """Return the first names, and the number of further ones."""
+    more = f" and {len(parts) - MAX_NAMED:,} more" if len(parts) > MAX_NAMED else ""
+    return f"{', '.join(parts[:MAX_NAMED])}{more}"
 
 
 def column_inputs(file: SessionFile) -> list[ColumnInput]:
@@ -298,6 +320,11 @@ def column_input(column: DescribedColumn) -> ColumnInput:
         labels=labels_text(column.labels) or None, bins=column.bins or DEFAULTS["bins"],
         outside=NEAREST if column.clamp else MISSING, unit=clean_name(column.unit) or None,
     )  # fmt: skip
+
+
+def grid_cells(row: ColumnInput) -> dict[str, Any]:
+    """Return the inputs of a column as values of its cells."""
+    return {name: getattr(row, _field(name)) for name in DEFAULTS}
 
 
 def fixed_column(column: str, domain: Number | Labels) -> ColumnInput:

@@ -14,7 +14,7 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from dpcore.core import DataError, ParameterError, exactly, is_visible, read_number
@@ -310,10 +310,7 @@ def closest_table(tables: Sequence[DataDictionary], names: Sequence[str]) -> Dat
     return max(tables, key=lambda table: sum(column.name in wanted for column in table.columns))
 
 
-def without_domains(dictionary: DataDictionary, names: Iterable[str]) -> DataDictionary:
-    """Return the dictionary in which these columns have their names alone."""
+def without_domains(columns: Iterable[DescribedColumn], names: Iterable[str]) -> tuple[DescribedColumn, ...]:
+    """Return the columns, of which those with these names state nothing but whether they are used."""
     dropped = set(names)
-    columns = (
-        DescribedColumn(name=each.name, used=each.used) if each.name in dropped else each for each in dictionary.columns
-    )
-    return replace(dictionary, columns=tuple(columns))
+    return tuple(DescribedColumn(name=each.name, used=each.used) if each.name in dropped else each for each in columns)
