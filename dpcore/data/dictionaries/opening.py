@@ -10,19 +10,22 @@ from dpcore.core.documents import parse_document
 from dpcore.data.dictionaries.codebook import read_codebook
 from dpcore.data.dictionaries.csvw import read_csvw
 from dpcore.data.dictionaries.description import DataDictionary
+from dpcore.data.dictionaries.smartnoise import read_smartnoise
 from dpcore.data.dictionaries.table_schema import read_table_schema
+from dpcore.data.dictionaries.yaml_text import parse_yaml
 
 MAX_BYTES = 4 << 20
-ENDINGS = (".json", ".csv", ".tsv", ".txt")
+YAML = (".yaml", ".yml")
+ENDINGS = (".json", *YAML, ".csv", ".tsv", ".txt")
 """Ends of the names of files that are read."""
 
 
 def open_dictionary(content: bytes, *, name: str, columns: Sequence[str] = ()) -> DataDictionary:
-    """Return the dictionary in a file: Table Schema, CSVW metadata, or a codebook as CSV.
+    """Return the dictionary in a file: Table Schema, CSVW metadata, SmartNoise's metadata, or a codebook as CSV.
 
     Args:
         content: the file.
-        name: its name, whose end says whether it is JSON or CSV.
+        name: its name, whose end says whether it is JSON, YAML or CSV.
         columns: of the table that is described; of several tables in the file that with most of them is taken.
 
     Raises:
@@ -34,6 +37,10 @@ def open_dictionary(content: bytes, *, name: str, columns: Sequence[str] = ()) -
     if ending not in ENDINGS:
         raise DataError(f"The name of a description must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}.")
     text = _decoded(content)
+    if ending in YAML:
+        stated = parse_yaml(text)
+        known = "fields" in stated or "resources" in stated
+        return read_table_schema(stated, names=columns) if known else read_smartnoise(stated, names=columns)
     if ending != ".json":
         return read_codebook(text)
     problem = ""

@@ -32,9 +32,7 @@ from pages.shell.server.streamlit_internals import remove_own_upload
 from pages.shell.session import FILE_TURN
 from pages.shell.state import SessionKey, set_controls
 
-FORMS = (
-    "Table Schema (datapackage.json, schema.json), CSVW metadata, or a codebook as CSV: name, type, min, max, labels."
-)
+FORMS = "Table Schema or CSVW metadata (JSON), SmartNoise metadata (YAML), or a codebook (CSV: name, type, min, max)."
 
 
 def open_description(file: SessionFile) -> None:

@@ -132,7 +132,7 @@ def test_a_codebook_is_refused_in_a_sentence(what: str) -> None:
     [
         (b"\xff\xfe{", "x.json", "The description is no UTF-8 text."),
         (b"{}\0", "x.json", "The description is no UTF-8 text."),
-        (b"{}", f"{SECRET}.exe", "The name of a description must end in .json, .csv, .tsv or .txt."),
+        (b"{}", f"{SECRET}.exe", "The name of a description must end in .json, .yaml, .yml, .csv, .tsv or .txt."),
     ],
 )
 def test_a_file_that_is_no_text_is_refused(content: bytes, name: str, sentence: str) -> None:
