@@ -9,7 +9,7 @@ from dpcore.core import DataError, ParameterError
 from dpcore.core.documents import parse_document
 from dpcore.data.dictionaries.codebook import read_codebook
 from dpcore.data.dictionaries.csvw import read_csvw
-from dpcore.data.dictionaries.description import DataDictionary
+from dpcore.data.dictionaries.description import DataDictionary, mapping_of
 from dpcore.data.dictionaries.smartnoise import read_smartnoise
 from dpcore.data.dictionaries.table_schema import read_table_schema
 from dpcore.data.dictionaries.yaml_text import parse_yaml
@@ -39,7 +39,7 @@ def open_dictionary(content: bytes, *, name: str, columns: Sequence[str] = ()) -
     text = _decoded(content)
     if ending in YAML:
         stated = parse_yaml(text)
-        known = "fields" in stated or "resources" in stated
+        known = "fields" in stated or "resources" in stated or "fields" in mapping_of(stated.get("schema"))
         return read_table_schema(stated, names=columns) if known else read_smartnoise(stated, names=columns)
     if ending != ".json":
         return read_codebook(text)

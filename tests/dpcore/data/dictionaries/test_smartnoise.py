@@ -68,6 +68,10 @@ PUBLIC = {
         DEVICES,
         "Refurbished yes/no|Temperature number 25..65|Building category labels",
     ),
+    "frictionless data/country.resource-cleaned.yaml": (
+        "name: country\npath: country.csv\nschema:\n  fields:\n    - name: id\n      type: integer\n",
+        "id number bounds",
+    ),
     "frictionless data/country.schema-full.yaml": (COUNTRY, "id number bounds|population number 0..100"),
 }
 
