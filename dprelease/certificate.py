@@ -18,9 +18,10 @@ from fractions import Fraction
 from typing import Any
 
 from dpcore.core import Guarantee, Neighbours, ParameterError, exactly, printable
+from dpcore.core.documents import parse_document
 from dpcore.data.declarations import Capped
 from dpcore.mechanisms.online.interactive import Interactive
-from dprelease.ledger.canonical import canonical, digest, digest_of_bytes, parse_document
+from dprelease.ledger.canonical import canonical, digest, digest_of_bytes
 from dprelease.ledger.chain import ACCESS, RESTORED, STORED, VERSION, details_of, fold_chain
 from dprelease.ledger.records import Registration, Spent, Stored
 from dprelease.ledger.units import ROOM, BudgetMeasure, Price

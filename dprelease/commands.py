@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import TextIO
 
 from dpcore.core import DataError, Neighbours, ParameterError, read_number, read_whole_number
+from dpcore.core.documents import MAX_CHARACTERS, parse_document
 from dpcore.data.reading.format import USUAL, Format, read_format
 from dpcore.data.reading.format_text import format_sentence
 from dpcore.data.reading.scratch import remove_all_when_ended
 from dpcore.data.reading.tables import FirstRowUnclear, Table, read_table
 from dprelease.certificate import faults_against_ledger, stored_of, verify
 from dprelease.downloads import DERIVED_FILES, downloads_of, zip_files
-from dprelease.ledger.canonical import MAX_CHARACTERS, parse_document
 from dprelease.ledger.checks import check
 from dprelease.ledger.copies import backup, restore
 from dprelease.ledger.records import (

@@ -42,6 +42,7 @@ from dpcore.core import (
     Queries,
     exactly,
 )
+from dpcore.core.documents import parse_document
 from dpcore.data.declarations import Capped, DeclaredTable
 from dpcore.data.product import is_table
 from dpcore.data.reading.format import USUAL, Format
@@ -49,7 +50,7 @@ from dpcore.data.readings import Reading
 from dpcore.mechanisms import serving
 from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import classes_for
-from dprelease.ledger.canonical import canonical, parse_document
+from dprelease.ledger.canonical import canonical
 from dprelease.plan.groups import PEOPLE, group_queries, group_reading
 from dprelease.plan.planned_question import QUANTITIES, WHOLE_TABLE, PlannedQuestion, read_question, write_question
 from dprelease.plan.predicates import cut_at

@@ -22,11 +22,12 @@ from functools import cached_property
 from typing import Any, Self
 
 from dpcore.core import Entry, Mechanism, Neighbours, ParameterError, Problem, Queries, describe_error, exactly
+from dpcore.core.documents import parse_document
 from dpcore.data.declarations import MAX_PERSON_ROWS
 from dpcore.data.reading.format import USUAL, Format
 from dpcore.data.readings import Reading
 from dpcore.mechanisms import entry as entry_of
-from dprelease.ledger.canonical import canonical, digest, parse_document
+from dprelease.ledger.canonical import canonical, digest
 from dprelease.requests.codec import (
     canonical_format,
     check_fields,

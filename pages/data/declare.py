@@ -11,12 +11,15 @@ from dpcore.core import ParameterError
 from dpcore.data.columns import is_number
 from dpcore.data.dates import is_dates
 from dpcore.data.declarations import MAX_PERSON_ROWS, DeclaredTable, coarsen
+from dpcore.data.dictionaries.description import CATEGORY
+from dpcore.data.dictionaries.labels import split_labels
 from dpcore.data.sources import SIDE_BITS, Source
 from pages.charts.words import as_code
+from pages.data.descriptions.controls import open_description, save_description
 from pages.data.engines import count_cells, is_engine_table, is_sealed, with_declaration_digest
-from pages.data.grid import CATEGORY, ColumnInput, column_inputs, declared_table, edit_grid, split_labels
+from pages.data.grid import MAX_NAMED, ColumnInput, column_inputs, declared_table, edit_grid, join_names
 from pages.data.picker import GROUP_PRIVACY, OWN_FILE
-from pages.data.suggestions import offer_to_fill_in
+from pages.data.suggestions import offer_names, offer_to_fill_in
 from pages.data.upload import PERSON, ROW, SessionFile
 from pages.shell.private.steward import still_filled
 from pages.shell.session import DATA, remember_upload, upload
@@ -25,8 +28,6 @@ from pages.shell.tasks.memory import remember
 
 MAX_SIDE = 64
 """Maximum number of cells along a side of a map."""
-MAX_NAMED = 5
-"""Maximum number of columns that a sentence names."""
 TARGET = "1%"
 """The target error of the button that leads to Play."""
 NO_SECOND_COLUMN = ""
@@ -35,10 +36,13 @@ UNITS = {ROW: "A row", PERSON: "A person, who may have several rows"}
 
 def declare(file: SessionFile) -> None:
     """Draw the controls of the columns' domains, of the unit of privacy, and of the columns in use."""
+    open_description(file)
     edit_grid(file)
+    offer_names(file)
     if not is_engine_table(file):
         offer_to_fill_in(file)
     person, person_rows = _unit(file)
+    save_description(file, person=person, person_rows=person_rows, filled=filled_columns(file))
     inputs = _columns_to_count(file, person)
     table, errors = declared_table(inputs, person=person, person_rows=person_rows)
     for name in list(errors)[:MAX_NAMED]:
@@ -116,24 +120,18 @@ def _show_label_counts(rows: list[ColumnInput]) -> None:
         if row.use and row.kind == CATEGORY and len(labels := split_labels(row.labels or "")) > 1
     ]
     if counts_by_column:
-        names = _join_names(counts_by_column)
+        names = join_names(counts_by_column)
         st.caption(f"Labels, separated by semicolons: {names}. Put a label that contains a semicolon in quotes.")
     unused = [f"{as_code(row.name)} ({row.kind})" for row in rows if row.use and row.labels and row.kind != CATEGORY]
     if unused:
-        st.warning(f"Only a category has labels. The labels of {_join_names(unused)} are not used.")
-
-
-def _join_names(parts: list[str]) -> str:
-    """Return the first names, and the number of further ones."""
-    more = f" and {len(parts) - MAX_NAMED:,} more" if len(parts) > MAX_NAMED else ""
-    return f"{', '.join(parts[:MAX_NAMED])}{more}"
+        st.warning(f"Only a category has labels. The labels of {join_names(unused)} are not used.")
 
 
 def _show_missing_inputs(rows: list[ColumnInput]) -> None:
     """Show the inputs that are missing for the columns in use."""
     lacking = [f"{as_code(row.name)} ({row.missing_inputs})" for row in rows if row.use and row.missing_inputs]
     if lacking:
-        st.caption(f"Still missing: {_join_names(lacking)}.")
+        st.caption(f"Still missing: {join_names(lacking)}.")
 
 
 def _unit(file: SessionFile) -> tuple[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -77,6 +78,12 @@ def ask_format(turn: int) -> Format:
             return previous
     FORMAT.value = settings
     return settings
+
+
+def add_missing_codes(turn: int, codes: Sequence[str]) -> None:
+    """Add codes for missing values to the user's; before this turn's controls are drawn, or in a callback."""
+    typed = SessionKey(f"{FORMAT}-{turn}-missing", "")
+    typed.value = " ".join(dict.fromkeys([*typed.value.split(), *codes]))
 
 
 def cell_settings(settings: Format) -> Format:

@@ -6,10 +6,11 @@ in from private data can be cleared. None of it is in a link, which cannot carry
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +18,11 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpcore.core import ParameterError, exactly, read_number
-from dpcore.data.columns import Labels, Number, is_labels, is_number
-from dpcore.data.dates import STEPS, Dates, is_dates
+from dpcore.data.columns import Labels, Number, is_labels
+from dpcore.data.dates import STEPS
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
+from dpcore.data.dictionaries.description import CATEGORY, DATE, NUMBER, YES_NO, DescribedColumn
+from dpcore.data.dictionaries.labels import joined_labels, labels_text, split_labels
 from dpcore.data.reading.intake import clean_name
 from dpcore.data.reading.tables import BLANKS
 from pages.data.upload import SessionFile
@@ -30,7 +33,6 @@ from pages.shell.tasks.memory import forget_remembered, remember
 if TYPE_CHECKING:
     import pandas as pd
 
-NUMBER, CATEGORY, YES_NO = "number", "category", "yes/no"
 DATES = {f"date: {step}": step for step in STEPS}
 COLUMN_TYPES = (NUMBER, CATEGORY, *DATES, YES_NO)
 NEAREST, MISSING = "nearest bound", "missing"
@@ -58,13 +60,12 @@ TITLES = {
 KIND_FIELDS = ("from", "to", "labels")
 KIND_CHOSEN = "told"
 """Key beside a column's cells: whether the user chose its kind."""
+MAX_NAMED = 5
+"""Maximum number of columns that a sentence names."""
 LABELS_HELP = (
     "For a category: labels separated by semicolons, exactly as in the file. Put a label with a semicolon in quotes."
 )
 NAME = "Column"
-BETWEEN = "; "
-"""Separator of labels in a cell of the grid."""
-LABEL = re.compile(r'[ \t]*"((?:[^"]|"")*)"[ \t]*(?:;|$)|([^;]*)(?:;|$)')
 HEAD, ROW, EDGES, TALLEST = 36, 35, 2, 420
 """Pixels of the grid's header, of a row, of its frame, and maximum height."""
 LETTERS, NAMES, LINE = 20, 205, 20
@@ -104,65 +105,17 @@ class ColumnInput:
         Raises:
             ParameterError: the inputs are no valid domain.
         """
-        clamp = self.outside != MISSING
-        if self.kind == CATEGORY:
-            return Labels(labels=split_labels(self.labels or ""))
-        if self.kind == YES_NO:
-            return Labels(yes_no=True)
-        if self.kind in DATES:
-            first, last = (self.low or "").strip(), (self.high or "").strip()
-            return Dates(step=DATES[self.kind], first=first, last=last, missing=True, clamp=clamp)
-        low, high = _number(self.low), _number(self.high)
-        unit = clean_name(self.unit or "")
-        return Number(low=low, high=high, bins=int(self.bins or 0), missing=True, clamp=clamp, unit=unit)
+        return self.described().domain()
 
-
-def _number(text: str | None) -> float:
-    """Return a typed number.
-
-    Raises:
-        ParameterError: it is not a number; the message does not quote it.
-    """
-    try:
-        return read_number((text or "").replace("−", "-"))
-    except ValueError:
-        pass
-    raise ParameterError("From and to must be numbers.")
-
-
-def split_labels(text: str) -> tuple[str, ...]:
-    """Return the labels of a text: one on each line, or separated by semicolons if there is only one line.
-
-    Blank labels are dropped. A label that contains a semicolon is quoted, and a quote inside is doubled.
-
-    >>> split_labels('A; east;B'), split_labels('"A; east";B')
-    (('A', 'east', 'B'), ('A; east', 'B'))
-    """
-    text = text.replace("\r\n", "\n")
-    parts = text.split("\n") if "\n" in text else [_label(match) for match in LABEL.finditer(text)]
-    return tuple(part.strip(BLANKS) for part in parts if part.strip(BLANKS))
-
-
-def _label(match: re.Match[str]) -> str:
-    return match[2] if match[1] is None else match[1].replace('""', '"')
-
-
-def labels_text(labels: Sequence[str]) -> str:
-    """Return labels as they are stored, one on each line and spelled as in the file.
-
-    A single label that would be parsed as several, or as a quoted one, ends with a newline.
-    """
-    is_ambiguous = len(labels) == 1 and joined_labels(labels) != labels[0]
-    return "\n".join(labels) + "\n" * is_ambiguous
-
-
-def joined_labels(labels: Sequence[str]) -> str:
-    """Return labels in one line, separated by semicolons."""
-
-    def quoted(label: str) -> str:
-        return '"' + label.replace('"', '""') + '"' if ";" in label or label.startswith('"') else label
-
-    return BETWEEN.join(map(quoted, labels))
+    def described(self) -> DescribedColumn:
+        """Return the inputs as a data dictionary states them."""
+        dated = self.kind in DATES
+        return DescribedColumn(
+            name=self.name, used=self.use, kind=DATE if dated else self.kind, step=DATES.get(self.kind, "day"),
+            low=(self.low or "").strip(), high=(self.high or "").strip(), clamp=self.outside != MISSING,
+            bins=int(self.bins or 0) if self.kind == NUMBER else 0, unit=clean_name(self.unit or ""),
+            labels=split_labels(self.labels or "") if self.kind == CATEGORY else (),
+        )  # fmt: skip
 
 
 def cell_key(file: SessionFile, place: int, name: str) -> str:
@@ -173,6 +126,25 @@ def cell_key(file: SessionFile, place: int, name: str) -> str:
 def cell(file: SessionFile, place: int, name: str) -> Any:
     """Return the value of a cell."""
     return SessionKey[Any](cell_key(file, place, name), DEFAULTS[name]).value
+
+
+def put_cells(file: SessionFile, place: int, cells: Mapping[str, Any]) -> None:
+    """Put values that do not come from the rows into a column's cells, as if the user had typed them."""
+    for name, value in cells.items():
+        set_controls({cell_key(file, place, name): value})
+        typed_in(cell_key(file, place, name))
+
+
+def is_untouched(file: SessionFile, place: int, row: ColumnInput) -> bool:
+    """Return True for a column as it is at first: its kind is not chosen, and nothing is declared."""
+    chosen = SessionKey(cell_key(file, place, KIND_CHOSEN), False).value
+    return not chosen and row.kind == DEFAULTS["kind"] and not (row.low or row.high or row.labels)
+
+
+def join_names(parts: Sequence[str]) -> str:
+    """Return the first names, and the number of further ones."""
+    more = f" and {len(parts) - MAX_NAMED:,} more" if len(parts) > MAX_NAMED else ""
+    return f"{', '.join(parts[:MAX_NAMED])}{more}"
 
 
 def column_inputs(file: SessionFile) -> list[ColumnInput]:
@@ -340,17 +312,24 @@ def _columns(*, broken: bool) -> dict[str, Any]:
     }
 
 
-def fixed_column(column: str, domain: Number | Labels) -> ColumnInput:
-    """Return the grid's inputs for a declared column."""
-    number = domain if is_number(domain) else None
-    dates = is_dates(domain)
-    kind = f"date: {domain.step}" if is_dates(domain) else NUMBER if number else CATEGORY
-    ends = (domain.first, domain.last) if is_dates(domain) else ("", "")
-    if number and not dates:
-        ends = exactly(number.low), exactly(number.high)
+def column_input(column: DescribedColumn) -> ColumnInput:
+    """Return the grid's inputs for a column of a data dictionary; what it does not state is as it is at first."""
+    kind = f"date: {column.step}" if column.kind == DATE else column.kind or DEFAULTS["kind"]
     return ColumnInput(
-        name=column, use=True, kind=YES_NO if is_labels(domain) and domain.yes_no else kind, low=ends[0] or None,
-        high=ends[1] or None, labels=labels_text(domain.labels) if is_labels(domain) else None,
-        bins=number.ordered if number else None, outside=NEAREST if number and number.clamp else MISSING,
-        unit=(number.unit or None) if number else None,
+        name=column.name, use=column.used, kind=kind, low=column.low or None, high=column.high or None,
+        labels=labels_text(column.labels) or None, bins=column.bins or DEFAULTS["bins"],
+        outside=NEAREST if column.clamp else MISSING, unit=clean_name(column.unit) or None,
     )  # fmt: skip
+
+
+def grid_cells(row: ColumnInput) -> dict[str, Any]:
+    """Return the inputs of a column as values of its cells."""
+    return {name: getattr(row, _field(name)) for name in DEFAULTS}
+
+
+def fixed_column(column: str, domain: Number | Labels) -> ColumnInput:
+    """Return the grid's inputs for a declared column, with the cells that it has."""
+    shown = column_input(DescribedColumn.of(DeclaredColumn(name=column, on=domain)))
+    if is_labels(domain):
+        return dataclasses.replace(shown, bins=None, outside=MISSING)
+    return dataclasses.replace(shown, bins=domain.ordered)

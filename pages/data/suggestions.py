@@ -1,4 +1,4 @@
-"""Suggest domains from the data: for public rows, or for a steward, who is warned that it reveals values."""
+"""Suggest domains: from names alone, or from the data for public rows and for a steward, who is warned."""
 
 from __future__ import annotations
 
@@ -10,21 +10,25 @@ import streamlit as st
 
 from dpcore.core import exactly
 from dpcore.data.dates import written
+from dpcore.data.dictionaries.description import CATEGORY, NUMBER, YES_NO, whole_number_bins
+from dpcore.data.dictionaries.labels import labels_text, split_labels
+from dpcore.data.dictionaries.names import is_date_name, suggest_from_name
 from dpcore.data.reading.cell_parsing import HOUR, SLASHED
 from dpcore.data.reading.tables import NUMERIC_SHARE, Table
 from pages.charts.words import as_code
 from pages.data.grid import (
-    CATEGORY,
     DATES,
     DEFAULTS,
     KIND_CHOSEN,
-    NUMBER,
-    YES_NO,
+    cell,
     cell_key,
+    column_input,
     column_inputs,
-    labels_text,
+    grid_cells,
+    is_untouched,
+    join_names,
+    put_cells,
     reset_grid,
-    split_labels,
 )
 from pages.data.upload import SessionFile
 from pages.shell.private.steward import Input, fill_in, is_steward, still_filled
@@ -34,18 +38,44 @@ from pages.shell.status import may_show
 MAX_FILLED = 1000
 """Maximum number of labels read from the data; the page shows how many rows have others."""
 MAX_SENTENCES = 8
-ONE_EACH = 1024
-"""Maximum range of whole numbers that get a cell each."""
-DATE_WORDS = re.compile(
-    r"(?i)(^|[^a-z])(date|day|datum|tag|jour|fecha|dia|data|dob|birthday|when)s?([^a-z]|$)|[a-z](Date|Day)$"
-)
-"""Names of columns in which Excel's serial numbers are read as dates."""
 SERIALS = (20_000, 60_000)
 """Excel's serial numbers of 1954 to 2064."""
 MAX_DAYS = 1000
 """Maximum number of days for which the unit is a day; above, it is a month."""
 SLACK = 1e-6
 """Width of the bounds of a constant column, relative to its value: far more than the finest grid needs."""
+
+
+def offer_names(file: SessionFile) -> None:
+    """Offer what the names of a private table's columns suggest, and mark the columns in which it stands."""
+    if not file.private:
+        return
+    rows = column_inputs(file)
+    suggested = {place: cells for place, row in enumerate(rows) if (cells := _cells_from_name(row.name))}
+    untouched = [place for place in suggested if rows[place].use and is_untouched(file, place, rows[place])]
+    from_names = SessionKey[Sequence[int]](f"{file.prefix}from-names", ())
+    if untouched and st.button(
+        "Suggest from the names", help="Uses the names of the columns alone. No value of a row is read."
+    ):
+        for place in untouched:
+            put_cells(file, place, suggested[place])
+        from_names.value = [*from_names.value, *untouched]
+        reset_grid(file)
+        st.rerun()
+    standing = [
+        f"{as_code(rows[place].name)} ({rows[place].kind if rows[place].use else 'not used'})"
+        for place in from_names.value
+        if all(cell(file, place, name) == value for name, value in suggested[place].items())
+    ]
+    if standing:
+        st.caption(f"From the name, check it: {join_names(standing)}.")
+
+
+def _cells_from_name(name: str) -> dict[str, Input]:
+    """Return the cells that a name suggests, of which each differs from what the grid has at first."""
+    suggestion = suggest_from_name(name)
+    cells = grid_cells(column_input(suggestion)) if suggestion else {}
+    return {name: value for name, value in cells.items() if value != DEFAULTS[name]}
 
 
 def offer_to_fill_in(file: SessionFile) -> None:
@@ -151,11 +181,9 @@ def _bounds(table: Table, column: str) -> dict[str, Input]:
     low, high = float(finite.min()), float(finite.max())
     if low == high:
         high = low + max(1.0, SLACK * abs(low))  # for a large number, 1.0 alone could vanish in rounding
-    whole = bool((finite == np.floor(finite)).all()) and high - low < ONE_EACH
-    if whole:
-        # Number i of k lies in cell floor(i k / (k - 1)) = i, the largest in the last: a cell for each.
-        return {"kind": NUMBER, "from": exactly(low), "to": exactly(high), "bins": int(high - low) + 1}
-    return {"kind": NUMBER, "from": exactly(low), "to": exactly(high)}
+    suggestion: dict[str, Input] = {"kind": NUMBER, "from": exactly(low), "to": exactly(high)}
+    bins = whole_number_bins(exactly(low), exactly(high)) if (finite == np.floor(finite)).all() else 0
+    return suggestion | ({"bins": bins} if bins else {})
 
 
 def _written_as_numbers(table: Table, column: str) -> bool:
@@ -166,7 +194,7 @@ def _written_as_numbers(table: Table, column: str) -> bool:
         return False
     if finite.min() >= 18_000_101 and finite.max() <= 21_991_231:
         return True
-    return bool(finite.min() >= SERIALS[0] and finite.max() <= SERIALS[1] and DATE_WORDS.search(column))
+    return bool(finite.min() >= SERIALS[0] and finite.max() <= SERIALS[1] and is_date_name(column))
 
 
 def _days(table: Table, column: str) -> dict[str, Input]:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dpcore.core import Neighbours, ParameterError
+from dpcore.core.documents import parse_document
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.reading.format import USUAL, Format
 from dpcore.data.samples import SAMPLES, sample
 from dpcore.data.sources import Bundled, Source, format_of
 from dpcore.mechanisms import entry
-from dprelease.ledger.canonical import parse_document
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
 from pages.data.declare import declared_columns

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.data.dictionaries.description import NUMBER
 from dpcore.data.reading.format import Format
 from dpcore.data.reading.tables import Table, read_table
-from pages.data.grid import NUMBER
 from pages.data.suggestions import remark
 from tests.pages.data.test_page import OWN, box, everything, fill, give, opened, press
 

@@ -15,12 +15,13 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.core import ParameterError, ProvenanceKind
 from dpcore.data.columns import Labels, Number
+from dpcore.data.dictionaries.labels import split_labels
 from dpcore.data.generators import GENERATORS
 from dpcore.data.product import Product, is_map
 from dpcore.data.reading.tables import read_table
 from dpcore.data.samples import SAMPLES, Sample
 from dpcore.data.sources import Source, generated_rows
-from pages.data.grid import TITLES, split_labels
+from pages.data.grid import TITLES
 from pages.data.picker import OWN_FILE, current_source
 from pages.data.shapes import PLANE
 from pages.data.sparkline import small_map

@@ -1,0 +1,1 @@
+"""Data dictionaries of other programs, read into declarations of tables and written back."""

@@ -1,0 +1,70 @@
+"""What a column's name alone suggests about its values; nothing of any row is looked at."""
+
+from __future__ import annotations
+
+import re
+
+from dpcore.data.dictionaries.description import CATEGORY, DATE, NUMBER, YES_NO, DescribedColumn, whole_number_bins
+
+WORD = re.compile(r"[^\W\d_]?[^\WA-Z\d_]+|[A-Z]+(?![a-z])")
+"""A word of a name: letters up to a sign, a digit or the next capital letter after a small one."""
+DATES = {"date", "dates", "day", "datum", "tag", "jour", "fecha", "dia", "data", "dob", "birthday", "when"}
+NO_DATES = {"candidate", "consolidate", "mandate", "update", "validate"}
+"""Words that end as “startdate” does."""
+IDS = {"id", "ids", "uuid", "guid", "ssn", "identifier", "passport", "email", "phone", "iban"}
+QUESTIONS = {"is", "has", "was", "had", "did", "does", "are"}
+"""First words of names of columns that answer yes or no."""
+ANSWERS = {"smoker", "married", "deceased", "insured", "retired", "pregnant", "flag"}
+SEXES = {"sex", "gender", "geschlecht", "sexe", "sexo", "genero"}
+YEARS = {"year", "jahr", "annee", "ano", "anno"}
+AGES = {"age", "alter", "edad", "idade"}
+GROUPED = {"group", "groups", "class", "band", "range", "category", "code"}
+"""Words after which a name is that of groups of numbers or dates, whose labels nobody can guess."""
+OLDEST = "120"
+"""Years that no living person's age exceeds."""
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a name in small letters.
+
+    >>> words_of("patientID"), words_of("is_member")
+    (['patient', 'id'], ['is', 'member'])
+    """
+    return [word.lower() for word in WORD.findall(name)]
+
+
+def is_date_name(name: str) -> bool:
+    """Return whether a name says that a column holds dates.
+
+    >>> [is_date_name(name) for name in ("Birth_Date", "startdate", "visitDay", "candidate", "holiday")]
+    [True, True, True, False, False]
+    """
+    return any(word in DATES or (word.endswith("date") and word not in NO_DATES) for word in words_of(name))
+
+
+def suggest_from_name(name: str) -> DescribedColumn | None:
+    """Return what a name suggests: kind, and for an age bounds; an identifier is not used. None if it suggests nothing.
+
+    >>> [suggest_from_name(name).kind for name in ("birth_date", "hasChildren", "AGE", "Year", "sex")]
+    ['date', 'yes/no', 'number', 'date', 'category']
+    >>> suggest_from_name("patientID").used, suggest_from_name("age group"), suggest_from_name("villages")
+    (False, None, None)
+    """
+    words = words_of(name)
+    found = set(words)
+    if found & IDS:
+        return DescribedColumn(name=name, used=False)
+    if found & GROUPED:
+        return None
+    if found & ANSWERS or (len(words) > 1 and words[0] in QUESTIONS):
+        return DescribedColumn(name=name, kind=YES_NO)
+    if found & SEXES:
+        return DescribedColumn(name=name, kind=CATEGORY)
+    if is_date_name(name):
+        return DescribedColumn(name=name, kind=DATE)
+    if found & YEARS:
+        return DescribedColumn(name=name, kind=DATE, step="year")
+    if found & AGES:
+        bins = whole_number_bins("0", OLDEST)
+        return DescribedColumn(name=name, kind=NUMBER, low="0", high=OLDEST, bins=bins, unit="years")
+    return None

@@ -1,0 +1,182 @@
+"""Frictionless Table Schema: ``schema.json``, a resource, or the tables of ``datapackage.json``; read and written.
+
+What Table Schema has no word for is in a property of ours that other programs ignore: "dpscope" of a field (number of
+cells, treatment of values out of bounds, unit, whether it is used) and of the schema (unit of privacy).
+
+Reference: https://specs.frictionlessdata.io/table-schema and https://datapackage.org/standard/table-schema.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import Any
+
+from dpcore.core import DataError, ParameterError
+from dpcore.data.dates import EPOCH, MONDAY, STEPS, period_of
+from dpcore.data.dictionaries.description import (
+    CATEGORY,
+    DATE,
+    NUMBER,
+    YES_NO,
+    DataDictionary,
+    DescribedColumn,
+    closest_table,
+    column_error,
+    errors_of,
+    mapping_of,
+    read_bound,
+    read_codes,
+    read_date,
+    read_labels,
+    whole_number_bins,
+)
+from dpcore.data.reading.cell_parsing import NO, YES
+
+OWN = "dpscope"
+DATES = {"date": "day", "datetime": "day", "yearmonth": "month", "year": "year"}
+"""Types of dates, and the units in which they are declared."""
+UNSUPPORTED = ("object", "array", "list", "time", "duration", "geopoint", "geojson")
+"""Types of values that are no number, date or label: such a column is not used."""
+WRITTEN = {"day": "date", "week": "date", "month": "yearmonth", "year": "year"}
+"""Units of dates, and the types that they are written as."""
+LAST_DAY = 6
+"""Days from the first of a week to its last."""
+
+
+def read_table_schema(document: Mapping[str, Any], *, names: Sequence[str] = ()) -> DataDictionary:
+    """Return the dictionary in a schema, a resource or a package; of several tables that with most of the names.
+
+    Args:
+        document: a mapping with "fields", "schema" or "resources".
+        names: columns of the table that is described.
+
+    Raises:
+        DataError: one sentence about what is wrong; of the document it quotes names of columns alone.
+    """
+    if "fields" in document:
+        return _schema(document)
+    resources = document.get("resources", [document])
+    if not isinstance(resources, list) or not all(isinstance(each, dict) for each in resources):
+        raise DataError("The tables of a data package must be a list of mappings.")
+    schemas = [each["schema"] for each in resources if "schema" in each]
+    tables = [_schema(each) for each in schemas if isinstance(each, dict)]
+    if not tables and schemas:
+        raise DataError("The schema is in another file: open that file.")
+    if not tables:
+        raise DataError("The description is no Table Schema, data package or CSVW metadata with a schema.")
+    return closest_table(tables, names)
+
+
+def _schema(schema: Mapping[str, Any]) -> DataDictionary:
+    """Return the dictionary in one schema."""
+    fields = schema.get("fields")
+    if not isinstance(fields, list) or not all(isinstance(each, dict) for each in fields):
+        raise DataError("The fields of a Table Schema must be a list of mappings.")
+    own = mapping_of(schema.get(OWN))
+    codes = schema.get("missingValues")
+    rows = own.get("personRows", 1)
+    return DataDictionary(
+        columns=tuple(map(_column, fields)),
+        person=person if isinstance(person := own.get("person", ""), str) else "",
+        person_rows=rows if isinstance(rows, int) and not isinstance(rows, bool) else 0,
+        missing_codes=read_codes(codes),
+    )
+
+
+def _column(field: Mapping[str, Any]) -> DescribedColumn:
+    """Return the column of one field."""
+    name, written_type = field.get("name"), field.get("type", "any")
+    if not isinstance(name, str) or not isinstance(written_type, str):
+        raise DataError("Every field of a Table Schema needs a name and a type in words.")
+    rules, own = mapping_of(field.get("constraints")), mapping_of(field.get(OWN))
+    with errors_of(name):
+        column = _typed(name, written_type, field, rules)
+        if column.kind == DATE and own.get("step") in STEPS:
+            column = _dates(name, own["step"], rules)
+    bins, unit = own.get("bins", column.bins), own.get("unit", "")
+    if isinstance(bins, bool) or not isinstance(bins, int) or not isinstance(unit, str):
+        raise column_error(name, "The number of cells must be a whole number, and the unit a text.")
+    clamp, missing = own.get("clamp") is not False, own.get("missing") is not False
+    used = own.get("used", column.used) is not False
+    return replace(column, bins=bins, unit=unit, clamp=clamp, missing=missing, used=used)
+
+
+def _typed(name: str, written_type: str, field: Mapping[str, Any], rules: Mapping[str, Any]) -> DescribedColumn:
+    """Return the column that a type and its constraints state."""
+    listed = field.get("categories") if "categories" in field else rules.get("enum")
+    if written_type == "boolean":
+        words = [str(each) for key in ("falseValues", "trueValues") for each in field.get(key) or ()]
+        usual = all(word.lower() in (*YES, *NO, "1", "0") for word in words)
+        return DescribedColumn(name=name, kind=YES_NO if usual else CATEGORY, labels=() if usual else tuple(words))
+    if written_type in UNSUPPORTED:
+        return DescribedColumn(name=name, used=False)
+    if written_type in DATES:
+        return _dates(name, DATES[written_type], rules)
+    if written_type not in ("string", "integer", "number", "any"):
+        raise ParameterError("The type is none of Table Schema's types.")
+    if listed is not None:
+        return DescribedColumn(name=name, kind=CATEGORY, labels=read_labels(listed))
+    if written_type in ("string", "any"):
+        return DescribedColumn(name=name, kind=CATEGORY if written_type == "string" else "")
+    low, high = (read_bound(_end(rules, end)) for end in ("minimum", "maximum"))
+    bins = whole_number_bins(low, high) if written_type == "integer" else 0
+    return DescribedColumn(name=name, kind=NUMBER, low=low, high=high, bins=bins)
+
+
+def _end(rules: Mapping[str, Any], end: str) -> object:
+    """Return the stated bound; where it is excluded, it is a bound all the same."""
+    return rules.get(end, rules.get(f"exclusive{end.capitalize()}"))
+
+
+def _dates(name: str, step: str, rules: Mapping[str, Any]) -> DescribedColumn:
+    """Return a column of dates in a unit."""
+    low, high = (read_date(_end(rules, end), step) for end in ("minimum", "maximum"))
+    return DescribedColumn(name=name, kind=DATE, step=step, low=low, high=high)
+
+
+def write_table_schema(dictionary: DataDictionary) -> str:
+    """Return the Table Schema of a dictionary as JSON; ``read_table_schema`` returns an equal dictionary."""
+    schema: dict[str, Any] = {"fields": [_field(column) for column in dictionary.columns]}
+    if dictionary.missing_codes:
+        schema["missingValues"] = ["", *dictionary.missing_codes]
+    if dictionary.person:
+        schema[OWN] = {"person": dictionary.person, "personRows": dictionary.person_rows}
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def _field(column: DescribedColumn) -> dict[str, Any]:
+    """Return the field of one column."""
+    types = {NUMBER: "number", CATEGORY: "string", YES_NO: "boolean", DATE: WRITTEN[column.step], "": "any"}
+    rules: dict[str, Any] = {}
+    own: dict[str, Any] = {}
+    if column.kind == NUMBER:
+        rules = {end: _plain(text) for end, text in (("minimum", column.low), ("maximum", column.high)) if text}
+        own = {key: value for key, value in (("bins", column.bins), ("unit", column.unit)) if value}
+    elif column.kind == DATE:
+        ends = (("minimum", column.low, 0), ("maximum", column.high, LAST_DAY))
+        rules = {end: _day(text, column.step, further) for end, text, further in ends if text}
+        own = {"step": column.step} if column.step == "week" else {}
+    elif column.labels:
+        rules = {"enum": list(column.labels)}
+    own |= {key: False for key in ("clamp", "missing", "used") if not getattr(column, key)}
+    field: dict[str, Any] = {"name": column.name, "type": types[column.kind]}
+    return field | ({"constraints": rules} if rules else {}) | ({OWN: own} if own else {})
+
+
+def _plain(text: str) -> int | float:
+    """Return a bound as JSON writes it: a whole number without a point."""
+    number = float(text)
+    return int(number) if number.is_integer() else number
+
+
+def _day(text: str, step: str, further: int) -> str | int:
+    """Return a date as its type writes it: of a week its first day or its last, of a year the number."""
+    if step == "year":
+        return int(text)
+    if step != "week":
+        return text
+    days = 7 * period_of(text, "week") - MONDAY + further
+    return (EPOCH + timedelta(days=min(days, (date.max - EPOCH).days))).isoformat()

@@ -1,0 +1,149 @@
+"""Opening a description of a table's columns, which fills the grid, and saving what was declared as Table Schema."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Sequence
+from pathlib import PurePath
+from typing import Any
+
+import streamlit as st
+
+from dpcore.core import DataError
+from dpcore.data.dictionaries.description import DataDictionary, DescribedColumn, without_domains
+from dpcore.data.dictionaries.opening import open_dictionary
+from dpcore.data.dictionaries.table_schema import write_table_schema
+from dpcore.data.reading.intake import clean_name, clean_names
+from dpcore.data.reading.tables import BLANKS
+from pages.data.engines import is_engine_table
+from pages.data.format import add_missing_codes
+from pages.data.grid import (
+    KIND_CHOSEN,
+    cell_key,
+    column_input,
+    column_inputs,
+    grid_cells,
+    is_untouched,
+    put_cells,
+    reset_grid,
+)
+from pages.data.upload import PERSON, SessionFile, plural, session_file
+from pages.shell.server.streamlit_internals import remove_own_upload
+from pages.shell.session import FILE_TURN
+from pages.shell.state import SessionKey, set_controls
+
+FORMS = "Table Schema or CSVW metadata (JSON), SmartNoise metadata (YAML), or a codebook (CSV: name, type, min, max)."
+
+
+def open_description(file: SessionFile) -> None:
+    """Draw the uploader of a description, and what the last one left open; before the grid and the unit of privacy."""
+    turn, problem, notes = _turn(file), _problem(file), _notes(file)
+    with st.expander("Open a description of the columns"):
+        key = f"{file.prefix}description-{turn.value}"
+        st.file_uploader(
+            "Data dictionary", key=key, on_change=_receive, args=(key,),
+            help=f"{FORMS} It must be public: it must not come from the rows.",
+        )  # fmt: skip
+    if problem.value:
+        st.error(problem.value)
+    for sentence in notes.value:
+        st.caption(sentence)
+
+
+def _turn(file: SessionFile) -> SessionKey[int]:
+    """Return the number of the uploader: another one is empty."""
+    return SessionKey(f"{file.prefix}description-turn", 0)
+
+
+def _problem(file: SessionFile) -> SessionKey[str]:
+    return SessionKey(f"{file.prefix}description-problem", "")
+
+
+def _notes(file: SessionFile) -> SessionKey[Sequence[str]]:
+    return SessionKey(f"{file.prefix}description-notes", ())
+
+
+def _receive(key: str) -> None:
+    """Callback: fill the grid from the file that was uploaded; an invalid one leaves an error and the grid as it is."""
+    file, received = session_file(), SessionKey[Any](key, None).value
+    if file is None or received is None:
+        return
+    problem, notes = "", list[str]()
+    try:
+        dictionary = open_dictionary(received.getvalue(), name=received.name, columns=file.table.columns)
+        notes = fill_from(file, dictionary)
+    except DataError as error:
+        problem = str(error)
+    remove_own_upload(received)
+    _problem(file).value, _notes(file).value = problem, notes
+    _turn(file).value += 1
+
+
+def fill_from(file: SessionFile, dictionary: DataDictionary) -> list[str]:
+    """Fill the grid, the unit of privacy and the codes for missing values; return sentences on what is left open.
+
+    Columns are matched by their names, made safe as those of the table were.
+    """
+    names, _ = clean_names([column.name for column in dictionary.columns])
+    by_name = {name: _as_in_a_file(each) for name, each in zip(names, dictionary.columns, strict=True)}
+    matched = {name: by_name[name] for name in file.table.columns if name in by_name}
+    for place, name in enumerate(file.table.columns):
+        if name in matched:
+            _fill_column(file, place, matched[name])
+    reset_grid(file)
+    sentences = [f"{plural(len(matched), 'column')} of {len(file.table.columns):,} described."]
+    described = dataclasses.replace(dictionary, columns=tuple(matched.values()))
+    sentences += described.gaps()
+    if len(matched) < len(by_name):
+        sentences.append(f"{plural(len(by_name) - len(matched), 'described column')} not in this table.")
+    safe_names = dict(zip((each.name for each in dictionary.columns), names, strict=True))
+    person = safe_names.get(dictionary.person, clean_name(dictionary.person))
+    if person in file.table.columns:
+        rows = dictionary.person_rows
+        set_controls({file.unit_key: PERSON, f"{file.prefix}person": person, f"{file.prefix}rows": rows})
+        sentences.append("The description protects persons: check the column that identifies them.")
+    if dictionary.missing_codes and not is_engine_table(file):
+        add_missing_codes(FILE_TURN.value, dictionary.missing_codes)
+        sentences.append("Its codes for missing values are now under Format.")
+    return sentences
+
+
+def _as_in_a_file(column: DescribedColumn) -> DescribedColumn:
+    """Return the column with labels as the cells of a file are compared; none where the grid cannot hold one."""
+    labels = tuple(dict.fromkeys(label.strip(BLANKS) for label in column.labels if label.strip(BLANKS)))
+    fits = not any(sign in label for label in labels for sign in "\r\n")
+    return dataclasses.replace(column, labels=labels if fits else ())
+
+
+def _fill_column(file: SessionFile, place: int, column: DescribedColumn) -> None:
+    """Put what is stated of a column into its cells: by the user's word it is public, as if it were typed."""
+    cells = grid_cells(column_input(column)) if column.kind else {"use": column.used}
+    put_cells(file, place, cells)
+    if column.kind:
+        set_controls({cell_key(file, place, KIND_CHOSEN): True})
+
+
+def save_description(file: SessionFile, *, person: str, person_rows: int, filled: Collection[str]) -> None:
+    """Draw the button that saves the declaration as Table Schema, without what was read off the rows.
+
+    Args:
+        file: the table.
+        person: the column that identifies the person, if persons are protected.
+        person_rows: maximum number of rows of a person.
+        filled: columns whose domain was filled in from the rows.
+    """
+    rows = column_inputs(file)
+    columns = [row.described() for row in rows]
+    left_out = {*filled, *(each.name for each in columns if each.fault)}
+    left_out |= {row.name for place, row in enumerate(rows) if is_untouched(file, place, row)}
+    codes = () if is_engine_table(file) else file.table.format.missing
+    schema = DataDictionary(
+        columns=without_domains(columns, left_out), person=person, person_rows=person_rows, missing_codes=codes
+    )
+    st.download_button(
+        "Save this description", write_table_schema(schema), key=f"{file.prefix}save-description",
+        file_name=f"{PurePath(file.table.name).stem}.schema.json", mime="application/json", on_click="ignore",
+        help="A Table Schema (JSON): kinds, bounds, labels and who is protected. No rows are in it.",
+    )  # fmt: skip
+    if filled:
+        st.caption(f"It leaves out what was filled in from the data: {plural(len(filled), 'column')}.")

@@ -1,0 +1,48 @@
+"""Suggestions from the names of a private table's columns: of no value, over nothing that is declared, and marked."""
+
+from __future__ import annotations
+
+from streamlit.testing.v1 import AppTest
+
+from dpcore.data.columns import Number
+from tests.pages.data.test_page import OWN, everything, give, grid_of, labels, opened, press, type_in, upload_of, use
+from tests.pages.opening import sound
+
+SUGGEST = "Suggest from the names"
+PATIENTS = "patient_id,age,visit_date,has_pain,pay\n71,430,never,perhaps,1\n72,431,never,perhaps,2\n"
+
+
+def patients(*, public: bool = False, text: str = PATIENTS) -> AppTest:
+    """A session that holds PATIENTS, whose values contradict every name."""
+    app = opened(way=OWN)
+    if public:
+        sound(app.radio(key="whose").set_value("stand-in").run())
+    return give(app, text, name="patients.csv")
+
+
+def test_names_fill_what_is_not_declared_and_are_marked_until_it_changes() -> None:
+    app = press(type_in(patients(), visit_date={"kind": "category", "labels": "a; b"}), SUGGEST)
+    assert grid_of(app, "patient_id")["use"] is False
+    assert [grid_of(app, "age")[each] for each in ("from", "to", "bins", "unit")] == ["0", "120", 121, "years"]
+    assert grid_of(app, "has_pain")["kind"] == "yes/no" and grid_of(app, "visit_date")["kind"] == "category"
+    assert [grid_of(app, "pay")[each] for each in ("kind", "from", "use")] == ["number", None, True]
+    mark = "From the name, check it: `patient_id` (not used), `age` (number), `has_pain` (yes/no)."
+    assert mark in everything(app) and SUGGEST not in labels(app), "there is nothing left to suggest"
+    app = type_in(app, age={"to": "99"}, patient_id={"use": True})
+    assert "From the name, check it: `has_pain` (yes/no)." in everything(app)
+    source = upload_of(use(app, "age"))
+    assert source is not None and not source.bounds_from_data and source.on(Number).high == 99
+
+
+def test_of_a_private_table_the_same_is_suggested_whatever_its_rows() -> None:
+    other = "patient_id,age,visit_date,has_pain,pay\n,,,,\n1,2,2024-01-01,yes,3\n"
+    grids = [
+        {name: grid_of(app, name) for name in PATIENTS.split("\n")[0].split(",")}
+        for app in (press(patients(), SUGGEST), press(patients(text=other), SUGGEST))
+    ]
+    assert grids[0] == grids[1] and grids[0]["visit_date"]["kind"] == "date: day"
+
+
+def test_public_rows_are_filled_in_from_the_data_instead() -> None:
+    assert SUGGEST not in labels(patients(public=True)) and "Fill in from the data" in labels(patients(public=True))
+    assert SUGGEST not in labels(patients(text="a,b\n1,2\n3,4\n")), "no name suggests anything"
