@@ -107,7 +107,7 @@ def test_a_private_file_is_no_dead_end_and_stays_unseen(browser: Browser, server
         sound(page)
         unseen(page)
         # One press more, and the chip leads to Data.
-        press_button(page, "Use my table")
+        press_button(page, "Use my table again")
         expect(plot(page, "promises_chart")).to_be_visible()
         bar.get_by_role("link").click()
         settled(page)
