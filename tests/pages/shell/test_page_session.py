@@ -238,7 +238,8 @@ def test_nothing_of_private_rows_can_be_downloaded_on_the_data_page() -> None:
     steward(app, on=True)
     (chart,) = drawn(app).values()
     assert not chart["download"]
-    assert hides_toolbars(app) and not app.get("download_button")
+    assert hides_toolbars(app)
+    assert [button.proto.label for button in app.get("download_button")] == ["Save this description"], "the words typed"
 
 
 @pytest.mark.full

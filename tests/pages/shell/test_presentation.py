@@ -24,6 +24,7 @@ from tests.pages.drawn_charts import drawn
 from tests.pages.learn.directions.test_page import with_file as with_private_arrows
 from tests.pages.learn.random_privacy.test_page import with_private_file as with_private_cells
 from tests.pages.opening import DIRECTIONS, RANDOM_PRIVACY, opened, sound, texts
+from tests.pages.play.test_groups import private_table
 from tests.pages.shell.test_page_private import SECRET
 from tests.pages.shell.test_page_private import opened as with_private_file
 from tests.pages.tables.shares.test_page import with_lists as with_private_lists
@@ -117,7 +118,8 @@ def badges(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return encode_states(*what, badge=badge, **more)
 
     monkeypatch.setattr(component, "_encode_chart", sent)
-    monkeypatch.setattr("pages.play.slider_states.encode_states", states)
+    for module in ("slider_states", "groups.view", "groups.theory"):
+        monkeypatch.setattr(f"pages.play.{module}.encode_states", states)
     return found
 
 
@@ -163,6 +165,7 @@ ELSEWHERE: dict[str, Callable[[], AppTest]] = {
     "directions": partial(with_private_arrows, private=True),
     "decision lists": partial(with_private_lists, private=True),
     "data": lambda: declared_pay(with_people()),
+    "mean by group": lambda: private_table()[0],
 }
 """The other places where a private file is drawn for its steward, each with one in use."""
 
@@ -191,7 +194,7 @@ def test_every_page_with_the_gate_is_among_those_that_are_presented() -> None:
         "play/view.py", "one_number/controls.py", "one_number/workbench.py", "conversation/controls.py",
         "conversation/workbench.py", "tables/shares/workbench.py", "tables/marginals/workbench.py", "tables/lists.py",
         "tables/boxes.py", "learn/random_privacy/controls.py", "learn/directions/own_data.py",
-        "data/summary.py", "data/suggestions.py", "shell/status.py", "shell/request.py", "shell/workbench.py",
+        "play/groups/view.py", "data/summary.py", "data/suggestions.py", "shell/status.py", "shell/request.py", "shell/workbench.py",
     }  # fmt: skip
 
 
