@@ -16,7 +16,7 @@ from benchmarks.groups.coverage import FEW, Case, intervals
 from benchmarks.groups.tables import COSTS, EPSILONS, HOURS, TABLES
 from dpcore.core import Booleans, Floats
 from dpcore.mechanisms.grouped.weights import row_weight
-from dplab.intervals.group_sizes import people_needed, predicted_half_width
+from dplab.intervals.planned_margins import people_needed, predicted_half_width
 
 LEVEL, MARGIN, RELATIVE, SPLITS = 0.95, 0.25, 0.5, 1000
 RELEASES = 200

@@ -4,7 +4,8 @@ To first order every statistic of a group errs by a combination of its counters'
 group's rows but for sums and numbers of rows. The weights w_j depend on where the data lie. A mean takes those of the
 largest margin, a mean at a bound. A ratio takes both means in the middle of their ranges; so does a slope, of unrelated
 numbers, the second with a standard deviation of an eighth of its range. The noise of the released number of rows is
-left out: these are predictions.
+left out: these are predictions. The people that a group needs for a margin of its mean follow from a mean at a bound,
+where one counter is empty: whatever the data, no interval is wider.
 """
 
 from __future__ import annotations
@@ -108,3 +109,28 @@ def budget_for_sum_and_count(queries: GroupStatistics, noise: LaplaceNoise, *, l
     ours = half_width((high - low) * (factors(queries.degree, 1) - 0.5), noise, level)
     theirs = half_width(np.array([max(abs(low), abs(high)), middle]), LaplaceNoise(2 * noise.scale), level)
     return theirs / ours
+
+
+def predicted_half_width(
+    people: int, noise: CounterNoise, *, weight: int, level: float, share: float = 0.0, width: float = 1.0
+) -> float:
+    """Return the half-width to expect of the mean of so many rows on a line of a width; infinity for none.
+
+    Args:
+        people: rows of the group.
+        noise: of one counter.
+        weight: what a row adds to both counters together.
+        level: of the interval.
+        share: position of the mean on the line; 0 stands for the largest half-width of all.
+        width: distance of the line's bounds.
+    """
+    if people < 0 or weight < 1 or not 0 <= share <= 1 or not 0 < width < math.inf:
+        raise ParameterError("A prediction needs people, a weight of at least 1, a share and a finite width above 0.")
+    return width * half_width([1 - share, share], noise, level) / (weight * people) if people else math.inf
+
+
+def people_needed(margin: float, noise: CounterNoise, *, weight: int, level: float, width: float = 1.0) -> int:
+    """Return the least number of rows whose predicted half-width is within the margin, whatever the data."""
+    if not 0 < margin < math.inf:
+        raise ParameterError(f"A margin is a finite number above 0, got {margin!r}.")
+    return max(1, math.ceil(width * half_width([1.0], noise, level) / (weight * margin) * (1 - 1e-12)))

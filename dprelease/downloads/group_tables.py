@@ -15,9 +15,8 @@ from dpcore.mechanisms.grouped.mechanism import GroupMechanism
 from dpcore.mechanisms.grouped.release import statistics_of
 from dpcore.mechanisms.grouped.weights import counters_per_group, row_weight
 from dplab.intervals.combinations import half_width
-from dplab.intervals.group_sizes import people_needed
 from dplab.intervals.noise import LaplaceNoise
-from dplab.intervals.planned_margins import budget_for_sum_and_count
+from dplab.intervals.planned_margins import budget_for_sum_and_count, people_needed
 from dplab.intervals.released import noise_law
 from dprelease.downloads.escaping import escape
 from dprelease.requests.intervals import LEVEL, decimals, end_names, outwards

@@ -14,10 +14,10 @@ from dpcore.mechanisms.grouped.release import GroupRelease
 from dpcore.mechanisms.grouped.statistics import statistics
 from dpcore.mechanisms.grouped.weights import row_weight
 from dpcore.queries.groups import GroupQuantiles, GroupStatistics
-from dplab.intervals.group_sizes import people_needed
 from dplab.intervals.groups import group_intervals, interval_names, recipes
 from dplab.intervals.interval import Interval, Kind
 from dplab.intervals.noise import LaplaceNoise
+from dplab.intervals.planned_margins import people_needed
 from dplab.intervals.released import group_quantile, interval, noise_of
 from tests.dpcore.mechanisms.grouped.tables import dataset_of, problem_of, queries_of, released
 from tests.dplab.intervals.coverage import refuted

@@ -13,7 +13,6 @@ from dpcore.data.product import Product
 from dpcore.mechanisms.grouped.counters import GroupCounters
 from dpcore.queries.groups import GroupStatistics
 from dpcore.randomness import Preview
-from dplab.intervals.group_sizes import people_needed, predicted_half_width
 from dplab.intervals.noise import LaplaceNoise
 from dplab.intervals.planned_margins import (
     PlannedMargin,
@@ -23,6 +22,8 @@ from dplab.intervals.planned_margins import (
     margin_of_rows,
     margin_of_slope,
     margin_of_sum,
+    people_needed,
+    predicted_half_width,
 )
 
 PAY, HOURS = Number(low=10, high=50, bins=20), Number(low=0, high=80, bins=20)

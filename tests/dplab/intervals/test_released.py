@@ -15,9 +15,9 @@ from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.mechanisms.ranges.windows import Windows
 from dpcore.mechanisms.robust.counted_mean import CountedMean
 from dplab.intervals.exchangeable import half_widths, noise_draws, seed_of, simultaneous_half_widths
-from dplab.intervals.group_sizes import people_needed, predicted_half_width
 from dplab.intervals.interval import Kind, check_level, level_each
 from dplab.intervals.noise import LaplaceNoise
+from dplab.intervals.planned_margins import people_needed, predicted_half_width
 from dplab.intervals.population import population_mean
 from dplab.intervals.quantiles import centred_counts, quantile_cells
 from dplab.intervals.ratios import mean

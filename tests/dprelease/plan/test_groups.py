@@ -21,8 +21,8 @@ from dpcore.mechanisms.grouped.release import GroupRelease
 from dpcore.queries.groups import GroupQuantiles, GroupStatistics
 from dpcore.queries.marginals import Marginals
 from dpcore.randomness import Preview
-from dplab.intervals.group_sizes import people_needed, predicted_half_width
 from dplab.intervals.noise import LaplaceNoise
+from dplab.intervals.planned_margins import people_needed, predicted_half_width
 from dplab.measure import finish
 from dprelease.certificate import certificate, verify
 from dprelease.ledger.checks import check
