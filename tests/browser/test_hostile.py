@@ -52,7 +52,7 @@ def test_no_record_of_a_hostile_file_is_seen(browser: Browser, tmp_path: Path, o
         visit(page, server, OWN_FILE)
         turn = 0
         for what, file in sent(outcome):
-            page.locator('input[type="file"]').set_input_files(file)
+            page.locator('input[type="file"]').first.set_input_files(file)
             arrived(page, turn)
             turn += 1
             # Of private text it is always asked what the first row holds; some is refused before that.

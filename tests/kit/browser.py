@@ -412,7 +412,7 @@ def csv_file(name: str, text: str | bytes) -> FilePayload:
 
 def bring(page: Page, file: FilePayload) -> Page:
     """Choose a private file on Data, and say that its first row holds names."""
-    page.locator('input[type="file"]').set_input_files(file)
+    page.locator('input[type="file"]').first.set_input_files(file)
     names = page.get_by_role("button", name="Names of the columns")
     names.click()
     expect(names).to_be_hidden()
