@@ -36,6 +36,7 @@ from dpcore.mechanisms.tables.plan import clique_types_of
 from dpcore.mechanisms.tables.whole_table import check_rows
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.attribute_sets import MAX_WIDTH
+from dpcore.queries.groups import GroupStatistics
 from dpcore.queries.marginals import Marginals
 from dpcore.randomness import Account, Preview, Secure, SubsampleVotes, secure
 from dpcore.randomness.gates import EnumeratedGate, gate_budget
@@ -232,7 +233,7 @@ DIRECTIONS, RANDOM = ({"lesson": lesson, "view": "data"} for lesson in ("directi
 """Links of the own-data views of two lessons."""
 LESSONS = (
     "odds", "median", "vc", "sparse-data", "random", "histogram", "low-bits", "subset", "attack-me", "population",
-    "dimension", "fat", "polynomials", "directions", "printed",
+    "dimension", "fat", "polynomials", "directions", "printed", "margins",
 )  # fmt: skip
 LINKS: dict[str, tuple[str, dict[str, str]]] = {
     "marginals by Gaussian noise": (
@@ -285,6 +286,10 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
         for key in ("rectangles", "net-walk")
     },
     "weighted sums": ("play/page.py", WEIGHTED),
+    "means by group": ("play/page.py", {
+        "data": "adult.hours_per_week", "queries": GroupStatistics.key, "by": "relationship", "by-second": "race",
+        "groups-shown": "true",
+    }),
     "a public n": ("play/page.py", {"data": "bimodal", "neighbours": ADD_REMOVE.words, "bits": "14"}),
     **{
         f"weighted sums, {key}": ("play/page.py", WEIGHTED | {"mechanism": key}) for key in ("linear-net", "net-walk")
