@@ -253,7 +253,7 @@ def test_whatever_is_changed_about_tables_or_triggers_is_found(plain: Any, held:
 
 def test_an_entry_that_plain_sql_wrote_closes_the_page(plain: Any, held: Held) -> None:
     plain.execute(following("access"))
-    assert check(*held) == ["The ledger does not add up at line 10: it is not what was written. Restore a backup."]
+    assert check(*held) == ["The ledger is inconsistent at line 10: its contents were changed. Restore a backup."]
 
 
 def test_tables_that_are_gone_are_a_sentence(plain: Any, held: Held, tmp_path: Path) -> None:
