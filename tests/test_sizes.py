@@ -301,7 +301,7 @@ MEGABYTES = 2500
 
 
 SECONDS = 150
-"""Of the processor, that a walk may use: over twice what the longest needs; the machine may be busy, so that it waits."""
+"""Of the processor, that a walk may use, over twice what one needed here; a busy machine waits much longer."""
 SLOW = dict.fromkeys(
     ("conversation, median, thresholds", "conversation, weights, linear"),
     "10,000 questions are asked in turn, of ten thousand rows and then of a million",
