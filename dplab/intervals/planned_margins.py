@@ -28,7 +28,7 @@ ASSUMED_VARIANCE = 1 / 64
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlannedMargin:
-    """How the noise of counters moves one statistic of a group, to first order.
+    """The effect of the noise of counters on one statistic of a group, to first order.
 
     Attributes:
         weights: of each counter's noise, in the statistic's unit, for a group of one row.

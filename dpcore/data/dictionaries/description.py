@@ -80,7 +80,7 @@ class DescribedColumn:
 
     @property
     def lacking(self) -> str:
-        """What a declaration needs and the dictionary does not state: "kind", "bounds" or "labels"; else empty."""
+        """The input that a declaration still needs: "kind", "bounds" or "labels"; empty where none is."""
         if self.kind in (NUMBER, DATE):
             return "" if self.low and self.high else "bounds"
         if self.kind == CATEGORY:

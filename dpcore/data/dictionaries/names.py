@@ -19,7 +19,7 @@ SEXES = {"sex", "gender", "geschlecht", "sexe", "sexo", "genero"}
 YEARS = {"year", "jahr", "annee", "ano", "anno"}
 AGES = {"age", "alter", "edad", "idade"}
 GROUPED = {"group", "groups", "class", "band", "range", "category", "code"}
-"""Words after which a name is that of groups of numbers or dates, whose labels nobody can guess."""
+"""Words after which a name is that of groups of numbers or dates, whose labels cannot be guessed."""
 OLDEST = "120"
 """Years that no living person's age exceeds."""
 

@@ -70,7 +70,7 @@ def _rows(text: object) -> int:
 
 
 def _column(name: str, column: Mapping[str, Any]) -> DescribedColumn:
-    """Return one column."""
+    """Return one described column."""
     written = column.get("type")
     kind = KINDS.get(written, "") if isinstance(written, str) else ""
     with errors_of(name):

@@ -21,17 +21,13 @@ def parse_yaml(text: str) -> dict[str, Any]:
     {'age': {'type': 'int', 'lower': '0'}}
 
     Raises:
-        DataError: PyYAML is not installed; the text is too long, too deep, no YAML mapping, names a key twice, or has
+        DataError: the text is too long, too deep, no YAML mapping, names a key twice, or has
             aliases or tags.
     """
     if len(text) > MAX_CHARACTERS:
         raise DataError(f"A description in YAML may have at most {MAX_CHARACTERS:,} characters.")
-    try:
-        import yaml
-    except ImportError:
-        yaml = None
-    if yaml is None:
-        raise DataError("To read YAML, install PyYAML on the server.")
+    import yaml
+
     builder, problem = _Builder(), ""
     try:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):

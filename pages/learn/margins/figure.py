@@ -38,10 +38,10 @@ def surveys(seen: Surveys) -> Picture:
             y=np.where(np.isnan(seen.released), middle, seen.released)[:SHOWN],
             low=each.low[:SHOWN],
             high=each.high[:SHOWN],
-            hollow=(~held).tolist(),
+            hollow=(~covered).tolist(),
             size=7,
         )
-        for role, name, each, held, shift in (
+        for role, name, each, covered, shift in (
             ("released", "noise alone", seen.of_rows, hold, -0.15),
             ("other-0", "noise and sampling", seen.of_population, wider, 0.2),
         )

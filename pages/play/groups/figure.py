@@ -33,7 +33,7 @@ SILENT, FEW = "nothing can be said", "too few people"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupsView:
-    """What the picture of groups shows besides the releases.
+    """The statistics, true values and bound that the picture of groups shows besides the releases.
 
     Attributes:
         queries: the statistics of the groups.
@@ -123,12 +123,13 @@ def group_picture(view: GroupsView, released: GroupMeans) -> Picture:
     left_out = len(view.groups) - len(shown)
     return Picture(
         title="Mean of each group",
-        x=Axis(title=f"mean of {view.number}, {confidence(view.beta)} intervals", low=low, high=high, grid=True),
+        x=Axis(title=f"mean of {view.number}", low=low, high=high, grid=True),
         y=Axis(labels=tuple(names), letters=24),
         marks=[*states[0].values(), *_fixed(view, names)],
         sentence=sentences[0],
         table=_table(view, released),
-        caption=f"{left_out:,} more groups are in the table." if left_out else "",
+        caption=f"Bars are {confidence(view.beta)} intervals."
+        + f" {left_out:,} more groups are in the table." * bool(left_out),
         height=max(MIN_HEIGHT, AROUND + LINE * len(names)),
         frames=frames,
         about=f"{view.number}|{len(names)}",
@@ -268,10 +269,10 @@ def _table(view: GroupsView, released: GroupMeans) -> dict[str, list[Any]]:
     return table
 
 
-def misses_picture(view: GroupsView, held: Booleans, *, frames: int) -> Picture:
+def misses_picture(view: GroupsView, covered: Booleans, *, frames: int) -> Picture:
     """Return how many intervals miss the true mean in each of the first releases, from (T, groups) over all of them."""
     groups = len(view.populated)
-    missed = groups - held[:frames, view.populated].sum(axis=1)
+    missed = groups - covered[:frames, view.populated].sum(axis=1)
     trial, whole = np.arange(1.0, frames + 1), missed == 0
     top = max(2, int(missed.max()))
     return Picture(
@@ -290,18 +291,18 @@ def misses_picture(view: GroupsView, held: Booleans, *, frames: int) -> Picture:
             ),
             Rule(role="theory", y=view.beta * groups, label=f"at most {significant(view.beta * groups)} expected"),
         ],
-        sentence=misses_sentence(view, held, frames=frames),
+        sentence=misses_sentence(view, covered, frames=frames),
         table={"release": list(range(1, frames + 1)), "intervals that miss": missed.tolist()},
         height=MISSES_HEIGHT,
         about=f"misses|{groups}",
     )  # fmt: skip
 
 
-def misses_sentence(view: GroupsView, held: Booleans, *, frames: int) -> str:
+def misses_sentence(view: GroupsView, covered: Booleans, *, frames: int) -> str:
     """Return how many of the shown releases, and what share of all, have intervals that all hold."""
-    held = held[:, view.populated]
-    whole = np.asarray(held.all(axis=1))
+    covered = covered[:, view.populated]
+    whole = np.asarray(covered.all(axis=1))
     return (
-        f"All {held.shape[1]:,} intervals hold in {int(whole[:frames].sum())} of these {frames} releases, and in "
-        f"{whole.mean():.0%} of {len(held):,} releases. A single interval holds in {held.mean():.1%} of them."
+        f"All {covered.shape[1]:,} intervals hold in {int(whole[:frames].sum())} of these {frames} releases, and in "
+        f"{whole.mean():.0%} of {len(covered):,} releases. A single interval holds in {covered.mean():.1%} of them."
     )

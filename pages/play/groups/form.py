@@ -87,7 +87,7 @@ def _forms_groups(column: Number | Labels) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class GroupForm:
-    """What is set of the query itself.
+    """The settings of the query itself.
 
     Attributes:
         rows: the user's rows.

@@ -86,7 +86,7 @@ class GroupWork:
             beta=request.beta,
         )
 
-    def held(self, epsilon: float) -> Generator[float, None, Booleans]:
+    def covered(self, epsilon: float) -> Generator[float, None, Booleans]:
         """Return which intervals hold the true mean, (T, groups); yields the fraction done."""
         request = self.request
         return intervals_hold(
@@ -185,11 +185,14 @@ def _misses(work: GroupWork, request: GroupRequest, epsilon: float) -> dict[str,
     guess = st.slider("Your guess", 0, RELEASES, RELEASES, key=in_link("groups-guess"), bind="query-params")
     if not st.toggle("Show what happens", key=in_link("groups-shown"), bind="query-params"):
         return {}
-    held = share_with_progress(
-        request, f"held|{work.key}|{epsilon}", lambda: work.held(epsilon), label="Comparing intervals with true means."
+    covered = share_with_progress(
+        request,
+        f"covered|{work.key}|{epsilon}",
+        lambda: work.covered(epsilon),
+        label="Comparing intervals with true means.",
     )
-    st.markdown(f"{misses_sentence(view, held, frames=RELEASES)} The slider was at {guess}.")
-    picture = misses_picture(view, held, frames=RELEASES)
+    st.markdown(f"{misses_sentence(view, covered, frames=RELEASES)} The slider was at {guess}.")
+    picture = misses_picture(view, covered, frames=RELEASES)
     together = level_each(request.level, independent=max(1, groups))
     draw(
         picture, key=MISSES, badge=request.badge(), download=not request.private,

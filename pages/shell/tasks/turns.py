@@ -67,7 +67,7 @@ class SharedWork(Generic[ResultT]):
         return monotonic() - self._last_waited < 4 * PATIENCE
 
     def result(self) -> ResultT:
-        """Return the result.
+        """Return the result of the finished work.
 
         Raises:
             Exception: what the work raised, for each run that waits.

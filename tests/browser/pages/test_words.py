@@ -35,6 +35,7 @@ from tests.kit.rest import settled
 LINKS = {
     "ranges-and-cells": "",
     "pairs": "?data=clouds&n=1000&trials=100&sides=3",
+    "mean-by-group": "?data=adult.hours_per_week&queries=group-statistics&by=relationship&by-second=race&trials=100",
     "tables": "tables",
     "all-tables": "tables?view=All+tables+of+k+attributes",
     "one-number": "one-number",
@@ -50,7 +51,7 @@ LINKS = {
     "random-privacy": "learn?lesson=random&view=data",
     "random-privacy-of-data": "learn?lesson=random&view=data&sparse=data",
 }
-VIEWS = ("pairs", "all-tables", "subsamples", "mean", "generated", "random-privacy-of-data")
+VIEWS = ("pairs", "mean-by-group", "all-tables", "subsamples", "mean", "generated", "random-privacy-of-data")
 """Further views of pages that are seen once without them."""
 BEYOND = """() => [...document.querySelectorAll('.dpscope-plot')].flatMap((plot) => {
     const { left, right } = plot.getBoundingClientRect();
@@ -246,6 +247,7 @@ def test_nothing_in_the_bar_of_a_private_file_is_cut_or_touches_another_line(pag
         "conversation",
         "tables",
         LINKS["all-tables"],
+        LINKS["mean-by-group"],
     ],
 )
 def test_on_a_tablet_no_words_of_the_bar_or_of_a_picture_are_covered_or_cut(

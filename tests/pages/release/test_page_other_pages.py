@@ -13,6 +13,7 @@ from dpcore.data.declarations import Capped
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns
 from dpcore.data.sources import Source, Uploaded
+from dpcore.queries.groups import GroupStatistics
 from dplab.recipe import Recipe
 from dprelease.ledger.checks import check
 from dprelease.ledger.records import Stored
@@ -66,6 +67,20 @@ def test_what_tables_shows_is_released(no_ledger: Path) -> None:
     next(each for each in app.radio if each.label == "Release").set_value("What Play or Plan shows")
     app = sound(app.run())
     assert app.selectbox(key="data").value
+
+
+def test_means_by_group_that_play_shows_are_released_with_their_intervals(no_ledger: Path) -> None:
+    link = {"data": "penguins.body_mass_g", "queries": GroupStatistics.key, "epsilon": "0.5"}
+    app = press(seen("play/page.py", **link), "Start a ledger")
+    assert next(each for each in app.radio if each.label == "Release").value == "What Mean by group shows"
+    assert "Entry 1, charged ε 0.5" in said(released(app))
+    stored = last(no_ledger)
+    [name] = stored.files
+    assert stored.body["parts"][0]["mechanism"]["key"] == "group-counters"
+    columns = stored.files[name].decode().splitlines()[0]
+    assert all(column in columns for column in ("mean low", "mean high", "rows low", "variance")), (
+        "and a group's spread"
+    )
 
 
 def test_one_number_is_released_and_a_refusal_is_told(no_ledger: Path) -> None:
