@@ -373,6 +373,7 @@ def test_groups_beyond_the_screen_are_in_the_table() -> None:
     released = released_means(mechanism, mechanism.run(state, Preview(1), 1), level=0.95)
     picture = group_picture(view_of(mechanism, state, hide_below=0), released)
     assert (
-        picture.y.labels == tuple(map(str, range(MAX_LINES))) and picture.caption == "Bars are 95% intervals. 8 more groups are in the table."
+        picture.y.labels == tuple(map(str, range(MAX_LINES)))
+        and picture.caption == "Bars are 95% intervals. 8 more groups are in the table."
     )
     assert len(picture.table["group"]) == 41, "and the group of other values"
