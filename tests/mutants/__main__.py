@@ -25,8 +25,10 @@ from run import HERE, say
 COPIES = 2
 """Faults tried at a time, each in a copy of its own."""
 LEFT_OUT = shutil.ignore_patterns(".*cache", ".git", ".venv*", "__pycache__", ".hypothesis", "pictures")
-PASSED, FAILED = 0, 1
+PASSED, FAILED, NONE_CHOSEN = 0, 1, 5
 """Exit codes of pytest; any other means that the test was not run."""
+APART = ("browser", "not browser")
+"""Marks of tests that are tried one after the other: the browser's driver keeps its process's event loop."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,11 +121,12 @@ def main(words: list[str]) -> int:
                 free.put(copy)
 
         copy = free.get()
-        code, told = outcome(copy, sorted({fault.test for fault in faults}))
+        for marks in APART:
+            code, told = outcome(copy, ["-m", marks, *sorted({fault.test for fault in faults})])
+            if code not in {PASSED, NONE_CHOSEN}:
+                say(f"Without any fault, these tests must pass:\n{told[-4000:]}")
+                return 1
         free.put(copy)
-        if code != PASSED:
-            say(f"Without any fault, these tests must pass:\n{told[-4000:]}")
-            return 1
         lost = 0
         for fault, why in zip(faults, pool.map(tried, faults), strict=True):
             say(f"{'NOT CAUGHT' if why else 'caught'}: {fault.name} ({fault.file}){f': {why}' if why else ''}")
