@@ -8,13 +8,14 @@ returns its result, so that any caller can show progress and stop; finish() runs
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpcore.core import (
     Booleans,
@@ -66,6 +67,7 @@ class ErrorReport:
         band: quantiles LEVELS of released minus true answers over the trials that answered, (5, Q).
         worst: largest absolute error over the *whole* class in each trial, (T,); NaN where refused.
         typical: mean absolute error over the batch in each trial, (T,); NaN where refused.
+        single: quantile of the errors of all queries of the batch over the trials that answered; NaN if not asked for.
         refused: (T,).
         frames: the first few releases as rows per cell, (at most FRAMES, size).
     """
@@ -81,6 +83,7 @@ class ErrorReport:
     typical: Floats
     refused: Booleans
     frames: Floats
+    single: float = math.nan
 
     @property
     def trials(self) -> int:
@@ -119,6 +122,12 @@ class ErrorReport:
         return pd.DataFrame({"query": self.indices, "description": words, "truth": self.truth, **band})
 
 
+def quantile_of_errors(errors: Sequence[NDArray[np.floating[Any]]], level: float) -> float:
+    """Return a quantile of the absolute values of all signed errors together; NaN without any."""
+    sizes = np.abs(np.concatenate([part.reshape(-1) for part in errors]))
+    return float(np.quantile(sizes, level)) if len(sizes) else math.nan
+
+
 def measure(
     mechanism: Mechanism,
     dataset: Dataset,
@@ -129,6 +138,7 @@ def measure(
     beta: float = 0.05,
     queries_shown: int = 256,
     seconds: float = math.inf,
+    level: float | None = None,
     enough: Callable[[Floats], bool] | None = None,
 ) -> Generator[float, None, ErrorReport]:
     """Run a data-releasing mechanism many times and compare with the truth; yields the fraction done.
@@ -145,6 +155,7 @@ def measure(
         beta: failure probability of the guaranteed error.
         queries_shown: size of the batch for the band; the worst error always covers the whole class.
         seconds: time limit; after the first block, no block begins that would exceed it by the last block's time.
+        level: of the quantile ``single``.
         enough: stops after a block when true for the worst errors so far, (T,) as shares of n, NaN where refused.
     """
     if trials < 1:
@@ -196,6 +207,7 @@ def measure(
         typical=typical,
         refused=refused,
         frames=frames,
+        single=math.nan if level is None else quantile_of_errors([answered], level) / n,
     )
 
 

@@ -25,6 +25,7 @@ from dpcore.mechanisms.tables.release import TablesRelease, marginals_of
 from dpcore.mechanisms.tables.whole_table import RowsRelease
 from dpcore.queries.marginals import Set
 from dpcore.randomness import Preview
+from dplab.measure import quantile_of_errors
 from dprelease.plan.planned_question import WHOLE_TABLE, PlannedQuestion
 from dprelease.plan.predicates import cells_of
 from dprelease.plan.questions import Plan
@@ -44,10 +45,17 @@ ROWS_TRIALS = 2
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Errors:
-    """Largest and mean error over the queries of each release that answered, (T,) each."""
+    """Errors of the releases that answered.
+
+    Attributes:
+        worst: largest error over the queries of each release, (T,).
+        typical: mean error over them, (T,).
+        single: error that one query stays below with the plan's confidence, over queries and releases.
+    """
 
     worst: Floats
     typical: Floats
+    single: float
 
 
 def answer_errors(
@@ -73,7 +81,7 @@ def answer_errors(
             off = mean_errors(release.means[answered], rows)
         else:
             off = value_errors(mechanism, release.values[answered], rows)
-        return Errors(worst=off, typical=off)
+        return Errors(worst=off, typical=off, single=quantile_of_errors([off], 1 - plan.beta))
     if question.entry_key == WHOLE_TABLE:
         trials = min(trials, ROWS_TRIALS)
     trials = min(trials, max(MIN_TRIALS, MAX_NUMBERS // marginals_of(problem).count))
@@ -82,7 +90,8 @@ def answer_errors(
     parts = list(_off(tables, rows, _sums(plan, question)))
     worst = np.max([np.abs(part).max(axis=1) for part in parts], axis=0)
     total = np.sum([np.abs(part).sum(axis=1) for part in parts], axis=0)
-    return Errors(worst=worst / rows.n, typical=total / sum(part.shape[1] for part in parts) / rows.n)
+    typical, single = total / sum(part.shape[1] for part in parts), quantile_of_errors(parts, 1 - plan.beta)
+    return Errors(worst=worst / rows.n, typical=typical / rows.n, single=single / rows.n)
 
 
 def lines_frame(plan: Plan, question: PlannedQuestion, release: Release, rows: Dataset) -> pd.DataFrame:

@@ -49,6 +49,7 @@ class Prediction:
         worst: median over releases of the largest error over all queries.
         mean_square: root mean square over releases of the same.
         typical: median over releases of the mean error over a batch of queries.
+        single: error that one query stays below with confidence 1 − beta, over queries and releases.
         promised: guaranteed worst error with confidence 1 − beta; infinity without a guarantee.
         impossible: lower bound on the guaranteed error of any mechanism with the same privacy; 0 if unknown.
         on_all_data: whether the errors hold whatever the true rows are.
@@ -59,6 +60,7 @@ class Prediction:
     worst: float
     mean_square: float
     typical: float
+    single: float
     promised: float
     impossible: float
     on_all_data: bool
@@ -108,8 +110,9 @@ def predict(plan: Plan, *, seed: int = 1, known: Predictions | None = None) -> G
 def known_predictions(plan: Plan, *, known: Predictions, seed: int = 1) -> list[Prediction]:
     """Return the computed prediction of each question; NaN without a guarantee where it is not computed yet."""
     nothing = Prediction(
-        worst=math.nan, mean_square=math.nan, typical=math.nan, promised=math.nan, impossible=0.0, on_all_data=True
-    )
+        worst=math.nan, mean_square=math.nan, typical=math.nan, single=math.nan, promised=math.nan, impossible=0.0,
+        on_all_data=True,
+    )  # fmt: skip
     return [known.get(question_key(plan, question, seed=seed), nothing) for question in plan.questions]
 
 
@@ -126,6 +129,7 @@ def _predicted(plan: Plan, question: PlannedQuestion, *, seed: int) -> Predictio
         worst=_middle(errors.worst),
         mean_square=_root_mean_square(errors.worst),
         typical=_middle(errors.typical),
+        single=errors.single,
         promised=promise,
         if_n=promise < math.inf and depends_on_n(mechanism, problem, beta=plan.beta),
         impossible=wall.value if wall else 0.0,
@@ -145,6 +149,7 @@ def _predicted_groups(plan: Plan, question: PlannedQuestion, mechanism: Mechanis
         worst=worst,
         mean_square=math.nan,
         typical=typical,
+        single=planned.share if planned else math.inf,
         promised=guaranteed_question_error(plan, question, mechanism) if question.statistic == PEOPLE else math.inf,
         impossible=0.0,
         on_all_data=True,
@@ -187,8 +192,10 @@ def simulate_errors(
     if question.releases != "data":
         return answer_errors(plan, question, mechanism, rows, trials=trials, seed=seed)
     state = mechanism.prepare(rows, plan.problem(question))
-    report = finish(measure(mechanism, rows, state, Preview(seed), trials=trials, seconds=MAX_SECONDS))
-    return Errors(worst=report.answered, typical=report.typical[~report.refused])
+    report = finish(
+        measure(mechanism, rows, state, Preview(seed), trials=trials, seconds=MAX_SECONDS, level=1 - plan.beta)
+    )
+    return Errors(worst=report.answered, typical=report.typical[~report.refused], single=report.single)
 
 
 def guaranteed_question_error(plan: Plan, question: PlannedQuestion, mechanism: Mechanism) -> float:

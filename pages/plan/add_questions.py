@@ -17,7 +17,7 @@ from dprelease.plan.predicates import read_lines
 from dprelease.plan.questions import MAX_QUESTIONS
 from pages.plan.group_form import available_groups, group_question, group_settings, pick_groups
 from pages.plan.plan_table import PlanTable, controls_version
-from pages.plan.questions import DEFAULT_ENTRY, refusal_reason, store_questions
+from pages.plan.questions import DEFAULT_ENTRY, RANGE_TITLES, refusal_reason, store_questions
 
 EPSILON = 0.25
 MAX_WAYS = 3
@@ -40,7 +40,8 @@ def available_questions(plan_table: PlanTable, columns: Sequence[str]) -> dict[s
                 domain=domain, queries=kind(domain=domain), n=plan_table.n, neighbours=plan_table.neighbours
             )
             key = advice.recommended_entry(problem, epsilon=EPSILON)
-            options[kind.key] = kind.title, replace(template, queries=kind.key, entry_key=key)
+            title = f"{RANGE_TITLES[kind.key]}:{kind.title.partition(':')[2]}"
+            options[kind.key] = title, replace(template, queries=kind.key, entry_key=key)
         if is_number(domain):
             values = replace(template, queries=Thresholds.key)
             options["mean"] = "Mean: of the rows with a value", replace(values, entry_key=QUANTITIES["mean"][0])
@@ -61,7 +62,7 @@ def available_questions(plan_table: PlanTable, columns: Sequence[str]) -> dict[s
 def add_question(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) -> None:
     """Draw the form that adds a statistic."""
     names = [column.name for column in plan_table.table.used]
-    with st.popover("Add a statistic", width="stretch", disabled=len(questions) >= MAX_QUESTIONS):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         columns = st.multiselect("Columns", names, default=names[:1], key=f"plan_columns_{plan_table.key}")
         by = pick_groups(plan_table, names, columns)
         options = available_questions(plan_table, columns) if columns and not by else {}
@@ -88,39 +89,38 @@ def add_question(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) ->
 
 def paste_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) -> None:
     """Draw the form for pasted lines: either all are added, or their errors are shown."""
-    with st.popover("Paste statistics", width="stretch", disabled=len(questions) >= MAX_QUESTIONS):
-        text = st.text_area(
-            "One statistic per line, or a CSV whose first line names the columns",
-            key=f"plan_lines_{controls_version()}_{plan_table.key}", placeholder=EXAMPLE,
-            help="A range of whole numbers includes both ends; a range of other numbers excludes the upper end. "
-                 "Lines about the same columns become one statistic. Statistics by group begin with people, share, "
-                 "sum, mean, spread, ratio, slope, median, quartiles or deciles.",
-        )  # fmt: skip
-        if not st.button("Add these lines", key="plan_lines_add", type="primary"):
-            return
-        parsed = read_lines(text, plan_table.table)
-        for problem in parsed.problems[:MAX_PROBLEMS]:
-            st.error(problem)
-        if len(parsed.problems) > MAX_PROBLEMS:
-            st.error(f"{len(parsed.problems) - MAX_PROBLEMS:,} more lines cannot be read.")
-        if not (parsed.lines or parsed.groups or parsed.problems):
-            st.error("These lines contain no statistic.")
-        elif not parsed.problems:
-            new = [
-                PlannedQuestion(
-                    columns=names, queries=Marginals.key, epsilon=EPSILON, entry_key="direct-tables",
-                    values={"noise": "laplace"}, lines=lines,
-                )
-                for names, lines in parsed.lines.items()
-            ]  # fmt: skip
-            new += [
-                replace(
-                    group_question(each.statistic, each.columns, each.by, epsilon=EPSILON),
-                    min_rows=each.min_rows, quantiles=each.quantiles,
-                )
-                for each in parsed.groups
-            ]  # fmt: skip
-            append_questions(plan_table, questions, new)
+    text = st.text_area(
+        "One statistic per line, or a CSV whose first line names the columns",
+        key=f"plan_lines_{controls_version()}_{plan_table.key}", placeholder=EXAMPLE, height=100,
+        help="A range of whole numbers includes both ends; a range of other numbers excludes the upper end. "
+             "Lines about the same columns become one statistic. Statistics by group begin with people, share, "
+             "sum, mean, spread, ratio, slope, median, quartiles or deciles.",
+    )  # fmt: skip
+    if not st.button("Add these lines", key="plan_lines_add", type="primary"):
+        return
+    parsed = read_lines(text, plan_table.table)
+    for problem in parsed.problems[:MAX_PROBLEMS]:
+        st.error(problem)
+    if len(parsed.problems) > MAX_PROBLEMS:
+        st.error(f"{len(parsed.problems) - MAX_PROBLEMS:,} more lines cannot be read.")
+    if not (parsed.lines or parsed.groups or parsed.problems):
+        st.error("These lines contain no statistic.")
+    elif not parsed.problems:
+        new = [
+            PlannedQuestion(
+                columns=names, queries=Marginals.key, epsilon=EPSILON, entry_key="direct-tables",
+                values={"noise": "laplace"}, lines=lines,
+            )
+            for names, lines in parsed.lines.items()
+        ]  # fmt: skip
+        new += [
+            replace(
+                group_question(each.statistic, each.columns, each.by, epsilon=EPSILON),
+                min_rows=each.min_rows, quantiles=each.quantiles,
+            )
+            for each in parsed.groups
+        ]  # fmt: skip
+        append_questions(plan_table, questions, new)
 
 
 def append_questions(

@@ -132,6 +132,16 @@ def _of_what(question: PlannedQuestion) -> str:
     return "of its range" if question.quantity == "mean" else ""
 
 
+def worst_sentence(plan: Plan, place: int, prediction: Prediction) -> str:
+    """Return the expected and the guaranteed worst error of one statistic, as a sentence."""
+    expected = "not predicted" if not prediction.worst < math.inf else _amount(plan, place, prediction.worst)
+    if not prediction.promised < math.inf:
+        return f"Worst error: expected {expected}. No theorem guarantees it."
+    return f"Worst error: expected {expected}, {IF_N if prediction.if_n else 'guaranteed'} " + (
+        f"{_amount(plan, place, prediction.promised)}."
+    )
+
+
 def _relative(plan: Plan, place: int, prediction: Prediction) -> str:
     """Return the mean error relative to a small count; empty for means, quantiles and statistics by group."""
     if plan.questions[place].quantity or plan.questions[place].statistic:

@@ -13,7 +13,7 @@ from dprelease.plan.versions import changes
 from pages.data.picker import OWN_FILE
 from pages.data.upload import session_file
 from pages.plan.plan_table import PlanTable
-from pages.shell.ledger.accounts import account_of, ledger
+from pages.shell.ledger.accounts import Account, account_of, ledger
 from pages.shell.ledger.roles import admitted
 from pages.shell.private.data_in_use import escaped
 from pages.shell.tasks.memory import remember
@@ -36,16 +36,22 @@ def changes_since_release(plan_table: PlanTable, plan: Plan) -> None:
     st.caption(f"Since the release of {entry}: {count_words}.", help="\n\n".join(map(escaped, changes_since)))
 
 
-def _last_release(plan_table: PlanTable) -> Stored | None:
-    """Return the last release of these rows, from any page; only Release compares private rows with the ledger."""
-    file, store = session_file(), ledger()
+def planned_account(plan_table: PlanTable) -> Account | None:
+    """Return the ledger's account of the planned rows; None without one, or for users who may not read it."""
+    file = session_file()
     bundled = plan_table.key in {each.key for each in SAMPLES}
-    if not admitted() or store is None or not (bundled or (plan_table.key == OWN_FILE and file)):
+    if not admitted() or not (bundled or (plan_table.key == OWN_FILE and file)):
         return None
     account = account_of(
         Bundled(sample_key=plan_table.key) if bundled or file is None else file.origin, compare=bundled
     )
-    if account is None or account.wrong:
+    return None if account is None or account.wrong else account
+
+
+def _last_release(plan_table: PlanTable) -> Stored | None:
+    """Return the last release of these rows, from any page; only Release compares private rows with the ledger."""
+    account, store = planned_account(plan_table), ledger()
+    if account is None or store is None:
         return None
     dataset_id = account.dataset_id
     key = f"since|{dataset_id}|{account.spent!r}"

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
+from dpcore.data.columns import is_number
 from dpcore.data.declarations import DeclaredTable
 from dpcore.data.reading.intake import clean_name
 from dprelease.plan.errors import Prediction
@@ -109,6 +110,23 @@ def margin_sentence(plan: Plan, question: PlannedQuestion, margin: Margin | None
         aim = amount_of(margin, share, question.statistic, noun=noun)
         text += f" For ± {aim} a group needs {needed:,} {noun}."
     return text + assumed
+
+
+def single_error(plan: Plan, question: PlannedQuestion, prediction: Prediction) -> str:
+    """Return the error that one number of a statistic stays below, in the statistic's own unit: "± 184 people"."""
+    share, noun = prediction.single, noun_of(plan.table)
+    if math.isnan(prediction.promised):
+        return "…"
+    if not share < 1:
+        return "hidden by noise" if prediction.margin or not question.statistic else "not predicted"
+    if question.statistic and prediction.margin:
+        return f"± {amount_of(prediction.margin, share, question.statistic, noun=noun)}"
+    domain = plan.problem(question).domain
+    if question.quantity == "mean" and is_number(domain):
+        return f"± {significant(share * (domain.high - domain.low))} {domain.unit}".strip()
+    if question.quantity == "quantile":
+        return f"± {percent(share)} of {noun}"
+    return f"± {significant(share * plan.n)} {noun}"
 
 
 def read_margin(text: str, margin: Margin) -> float | None:

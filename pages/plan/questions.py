@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import ParameterError
 from dpcore.data.columns import is_labels, is_number
 from dpcore.data.declarations import DeclaredTable
 from dpcore.data.reading.intake import clean_name
 from dpcore.mechanisms import entry as entry_of
-from dpcore.queries.ranges import classes_for
+from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 from dplab import advice
+from dprelease.plan.errors import Prediction
 from dprelease.plan.margins import Margin, margin
 from dprelease.plan.planned_question import WHOLE_TABLE, PlannedQuestion
 from dprelease.plan.questions import Plan
 from dprelease.requests.coverage import coverage
-from pages.charts.words import mark_suggested
+from pages.charts.words import confidence, mark_suggested
+from pages.plan.figure import worst_sentence
 from pages.plan.margin_words import (
     SCALES,
     amount_of,
@@ -27,6 +31,7 @@ from pages.plan.margin_words import (
     noun_of,
     of_scale,
     read_margin,
+    single_error,
     target_text,
 )
 from pages.plan.plan_table import QUESTIONS, VERSION, PlanTable, controls_version, session_questions
@@ -39,8 +44,23 @@ OPENING = ((0.5, 0.01), (0.25, 0.002))
 """Initial ε and target of the first number and of the first category."""
 OF_A_MEAN = "The target of a mean is a share of its declared range, for example 1%."
 DEFAULT_ENTRY = "identity"
+EPSILON_WIDTH, MARGIN_WIDTH, MORE_WIDTH = 110, 190, 53
+"""Pixels of the columns of the table of statistics."""
 MAX_NAMED = 3
 """Maximum number of columns that a title names."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorCells:
+    """Places in a statistic's row that are filled once its errors are predicted.
+
+    Attributes:
+        margin: beside its ε.
+        worst: of the worst error, in its further settings.
+    """
+
+    margin: DeltaGenerator
+    worst: DeltaGenerator
 
 
 def questions_of(plan_table: PlanTable) -> tuple[PlannedQuestion, ...]:
@@ -72,6 +92,15 @@ def initial_questions(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
     )
 
 
+RANGE_TITLES = {
+    Cells.key: "Histogram",
+    Intervals.key: "Counts in ranges",
+    Thresholds.key: "Counts below each value",
+    Rectangles.key: "Counts in rectangles",
+}
+"""Titles of statistics that count rows, by class of queries."""
+
+
 def question_title(table: DeclaredTable, question: PlannedQuestion) -> str:
     """Return a statistic in words: "mean of income"; column names from a plan's file are cleaned."""
     if question.statistic:
@@ -87,10 +116,7 @@ def question_title(table: DeclaredTable, question: PlannedQuestion) -> str:
             question.quantity, question.quantity.capitalize()
         )
     else:
-        titles = {
-            kind.key: kind.title.partition(":")[0] for kind in classes_for(table.reading(*question.columns).domain)
-        }
-        quantity = titles.get(question.queries, question.queries)
+        quantity = RANGE_TITLES.get(question.queries, question.queries)
     return f"{quantity} of {columns}"
 
 
@@ -132,12 +158,24 @@ def coverage_note(plan_table: PlanTable, question: PlannedQuestion) -> str:
     return coverage(plan.mechanism(planned_question), plan.problem(planned_question))
 
 
-def edit_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) -> tuple[PlannedQuestion, ...]:
-    """Draw a row of controls for each question, and return the edited questions."""
-    edited = []
+def edit_questions(
+    plan_table: PlanTable, questions: Sequence[PlannedQuestion]
+) -> tuple[tuple[PlannedQuestion, ...], list[ErrorCells]]:
+    """Draw a row for each question; return the edited questions and the places of their errors."""
+    with st.container(horizontal=True, key="plan_head"):
+        st.caption("Statistic", width="stretch")
+        st.caption("ε", width=EPSILON_WIDTH, help="Privacy budget of a statistic.")
+        level = confidence(plan_table.beta)
+        st.caption(
+            f"± ({level})", width=MARGIN_WIDTH,
+            help=f"{level} of a statistic's numbers have at most this error. “⋯” names the worst error.",
+        )  # fmt: skip
+        st.caption("", width=MORE_WIDTH)
+    edited, cells = [], []
     for place, question in enumerate(questions):
-        with st.container(horizontal=True, vertical_alignment="bottom", key=f"plan_row_{place}"):
-            question_now = _question_row(plan_table, question, place, is_only=len(questions) == 1)
+        with st.container(horizontal=True, vertical_alignment="center", key=f"plan_row_{place}"):
+            question_now, cell = _question_row(plan_table, question, place, is_only=len(questions) == 1)
+        cells.append(cell)
         if question_now is not None and (note := coverage_note(plan_table, question_now)):
             st.caption(note)
         if question_now is not None:
@@ -146,13 +184,13 @@ def edit_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) 
         store_questions(plan_table, edited, reset_controls=True)
         st.rerun()
     store_questions(plan_table, edited, reset_controls=False)
-    return tuple(edited)
+    return tuple(edited), cells
 
 
 def _question_row(
     plan_table: PlanTable, question: PlannedQuestion, place: int, *, is_only: bool
-) -> PlannedQuestion | None:
-    """Draw one question's controls and return it; None if it was removed."""
+) -> tuple[PlannedQuestion | None, ErrorCells]:
+    """Draw one question's row and return the question, None if it was removed, and the places of its errors."""
     plan = plan_of(plan_table, question)
     entries = plan.proved(question)
     key_suffix, of_question = f"{controls_version()}_{plan_table.key}_{place}", f"of statistic {place + 1}"
@@ -161,29 +199,41 @@ def _question_row(
     advised = (
         advice.recommended_entry(plan.problem(question), epsilon=epsilon_now) if question.releases == "data" else ""
     )
-    chosen = st.selectbox(
-        f"{place + 1}. {question_title(plan_table.table, question)}",
+    st.markdown(escaped(f"{place + 1}. {question_title(plan_table.table, question)}"), width="stretch")
+    epsilon = st.number_input(
+        "ε", 0.001, MAX_EPSILON, question.epsilon, step=None, format="%g", key=f"plan_epsilon_{key_suffix}",
+        width=EPSILON_WIDTH, label_visibility="collapsed",
+    )  # fmt: skip
+    margin_cell = st.container(width=MARGIN_WIDTH)
+    more = st.popover("⋯", help=f"Mechanism, target and guaranteed error {of_question}.", key=f"plan_more_{key_suffix}")
+    chosen = more.selectbox(
+        "Mechanism",
         keys,
         index=keys.index(question.entry_key) if question.entry_key in keys else 0,
         format_func=lambda key: mark_suggested(entry_of(key).title) if key == advised else entry_of(key).title,
         help="Suggested from public numbers only: n, number of cells and ε." if advised else None,
         key=f"plan_mechanism_{key_suffix}",
-        width="stretch",
     )
-    epsilon = st.number_input(
-        "ε", 0.001, MAX_EPSILON, question.epsilon, step=None, format="%g", key=f"plan_epsilon_{key_suffix}", width=90,
-        help=f"Privacy budget {of_question}.",
-    )  # fmt: skip
-    target = _target(plan_table, question, key=f"plan_target_{key_suffix}", of_question=of_question)
-    pinned = st.checkbox(
+    with more:
+        target = _target(plan_table, question, key=f"plan_target_{key_suffix}", of_question=of_question)
+    pinned = more.checkbox(
         "Fix ε", question.pinned, key=f"plan_pinned_{key_suffix}", help="The buttons below do not change this ε."
     )
-    if st.button("Remove", key=f"plan_remove_{key_suffix}", disabled=is_only):
-        return None
+    cells = ErrorCells(margin=margin_cell, worst=more.container())
+    if more.button("Remove", key=f"plan_remove_{key_suffix}", disabled=is_only):
+        return None, cells
     return replace(
         question, entry_key=str(chosen), epsilon=float(epsilon), target=target, pinned=pinned,
         values=question.values_for(str(chosen)),
-    )  # fmt: skip
+    ), cells  # fmt: skip
+
+
+def fill_errors(plan: Plan, predictions: Sequence[Prediction], cells: Sequence[ErrorCells]) -> None:
+    """Draw the predicted errors into the rows of the statistics."""
+    for place, (question, prediction, cell) in enumerate(zip(plan.questions, predictions, cells, strict=True)):
+        cell.margin.markdown(escaped(single_error(plan, question, prediction)))
+        if not math.isnan(prediction.promised):
+            cell.worst.caption(escaped(worst_sentence(plan, place, prediction)))
 
 
 def _target(plan_table: PlanTable, question: PlannedQuestion, *, key: str, of_question: str) -> float | None:

@@ -8,24 +8,28 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import ParameterError
+from dpcore.core import DataError, ParameterError
 from dplab.solve import HIGHEST
+from dprelease.ledger.records import LedgerError
+from dprelease.ledger.units import BudgetMeasure
 from dprelease.plan.errors import GRID, Losses, Predictions, known_predictions, predict
 from dprelease.plan.planned_question import WHOLE_TABLE
 from dprelease.plan.questions import Plan
 from dprelease.plan.shares import Ranked, SolvedPlan, for_targets, for_total
+from dprelease.release import cost
 from pages.charts.component import draw_with_table
 from pages.data.picker import OWN_FILE
-from pages.data.upload import session_file
+from pages.data.upload import plural, session_file
 from pages.plan.add_questions import add_question, paste_questions
 from pages.plan.figure import missed_targets, planned_errors
 from pages.plan.frontier import frontier
-from pages.plan.last_release import changes_since_release
+from pages.plan.last_release import changes_since_release, planned_account
 from pages.plan.margin_words import wide_margins
 from pages.plan.plan_table import NEXT_TABLE, NOTE, OPENED, TABLE, PlanTable, open_plan_file, pick_table, to_release
 from pages.plan.preview import preview
-from pages.plan.questions import edit_questions, question_title, questions_of, store_questions
+from pages.plan.questions import edit_questions, fill_errors, question_title, questions_of, store_questions
 from pages.plan.synthetic_table import show_synthetic_table
+from pages.shell.ledger.spent import spent_words
 from pages.shell.private.data_in_use import escaped, link_to_data
 from pages.shell.releasable import keep_plan
 from pages.shell.request import show_code
@@ -69,11 +73,14 @@ def show_plan() -> None:
         TABLE.value = next_table
     with st.sidebar:
         plan_table = pick_table()
-        questions = questions_of(plan_table)
-        add_question(plan_table, questions)
-        paste_questions(plan_table, questions)
         open_plan_file()
-    questions = edit_questions(plan_table, questions)
+    questions = questions_of(plan_table)
+    form, lines = st.tabs(["Add a statistic", "Paste statistics"])
+    with form:
+        add_question(plan_table, questions)
+    with lines:
+        paste_questions(plan_table, questions)
+    questions, cells = edit_questions(plan_table, questions)
     plan = Plan(
         table=plan_table.table, n=plan_table.n, questions=questions, neighbours=plan_table.neighbours,
         beta=plan_table.beta, file_format=plan_table.file_format,
@@ -89,15 +96,11 @@ def show_plan() -> None:
         label="Predicting the error of every statistic.",
         place="predicted",
     )
-    count_words = f"{len(questions)} statistic{'s' * (len(questions) > 1)}"
+    fill_errors(plan, predictions, cells)
     missed = missed_targets(plan, predictions)
     _chip(plan_table)
     with head:
-        st.header(
-            f"{count_words} of {plan_table.title.partition(' (')[0]} "
-            f"cost{'s' * (len(questions) == 1)} {plan.cost.sentence()}",
-            help=all_digits(plan.cost),
-        )
+        _show_cost(plan_table, plan)
     sum_of_epsilons = sum(plan.guarantee(question).epsilon for question in questions)
     if plan.cost.epsilon < sum_of_epsilons * ONE_SUM:
         st.caption(
@@ -133,6 +136,32 @@ def show_plan() -> None:
             to_release(plan_table, plan)
 
 
+def _show_cost(plan_table: PlanTable, plan: Plan) -> None:
+    """Draw the number of statistics, their cost, the budget of the rows' account and the unit of protection."""
+    relation = plan.cost.relation
+    try:
+        account = planned_account(plan_table)
+    except (DataError, LedgerError):  # the Release page shows the error
+        account = None
+    budget = account.spent.budget if account and account.spent.budget.measure is BudgetMeasure.SUMS else None
+    of_budget = f" of {budget.amount}" if budget else ""
+    rows = plan.cost.person_rows
+    unit = f"one person (up to {plural(rows, 'row')})" if rows else "one row"
+    st.header(
+        f"{plural(len(plan.questions), 'statistic')} of {plan_table.title.partition(' (')[0]} · "
+        f"{plan.cost.sentence().removesuffix(f' ({relation})')}{of_budget} · "
+        f"protects {unit}",
+        help=f"Neighbouring data sets: {relation}. {all_digits(plan.cost) or ''}",
+    )
+    if account and budget:
+        total = account.spent.spent + cost(plan.request(), account.registration)
+        too_little = "" if total.within(budget) else " Too little is left."
+        st.progress(
+            min(1.0, total.epsilon_or_rho / max(1, budget.epsilon_or_rho)),
+            f"Spent {spent_words(account.spent)}. With this plan: ε {total.amount}.{too_little}",
+        )
+
+
 def _chip(plan_table: PlanTable) -> None:
     """Show the planned table in the top bar; an opened plan's table is not available here."""
     file = session_file() if plan_table.key == OWN_FILE else None
@@ -145,8 +174,9 @@ def _chip(plan_table: PlanTable) -> None:
 def _solve_buttons(plan: Plan) -> DeltaGenerator:
     """Draw the two buttons that compute ε; return the container beside them for further buttons."""
     costs = min(max(float(f"{plan.cost.epsilon:.4g}"), MIN_TOTAL), MAX_TOTAL)
-    if not TOTAL.is_set or COSTS.value != costs:
-        COSTS.value = TOTAL.value = costs
+    # Set in every run: the browser never receives a value that an interrupted run has set.
+    TOTAL.value = TOTAL.value if TOTAL.is_set and COSTS.value == costs else costs
+    COSTS.value = costs
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(
             "Smallest ε that meets the targets", key="plan_targets", type="primary", on_click=_request_solve,

@@ -61,6 +61,14 @@ def test_predicted_errors_are_those_on_other_rows(key: str, seed: int) -> None:
     assert prediction.typical < prediction.worst <= prediction.promised and 0 < prediction.impossible < prediction.worst
 
 
+@pytest.mark.parametrize("beta", [0.01, 0.2])
+def test_the_margin_of_one_count_is_the_quantile_of_its_noise(beta: float) -> None:
+    """Discrete Laplace noise of scale 1/ε, since one row is added or removed, in every cell and every release."""
+    one_count = replace(plan(replace(GROUP, epsilon=0.05)), beta=beta)
+    [prediction] = finish(predict(one_count))
+    assert prediction.single * one_count.n == pytest.approx(-math.log(beta) / 0.05, rel=0.25)
+
+
 def test_a_prediction_that_depends_on_the_rows_says_so() -> None:
     [prediction] = finish(predict(plan(replace(AGE, entry_key="projected_histogram"))))
     assert not prediction.on_all_data

@@ -92,6 +92,7 @@ def test_predicted_errors_of_tables_are_those_on_other_rows(question: PlannedQue
     assert said.on_all_data and len(found.worst) == 200
     assert said.mean_square == pytest.approx(float(np.sqrt(np.mean(found.worst**2))), rel=0.15)
     assert said.typical < said.worst < said.promised
+    assert found.single == pytest.approx(said.single, rel=0.15) and said.typical < said.single < said.promised
     assert np.mean(found.worst > said.promised) <= tables_plan.beta
 
 

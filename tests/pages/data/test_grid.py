@@ -209,7 +209,7 @@ def test_a_plan_of_persons_costs_what_persons_lose_and_tells_no_n() -> None:
     sound(app.switch_page("plan/page.py").run())
     app.session_state["table"] = "my-file"
     sound(app.run())
-    assert not app.error and "(add or remove one person; per person with at most 3 rows)" in app.header[0].value
+    assert not app.error and "protects one person (up to 3 rows)" in app.header[0].value
     assert next(each for each in app.number_input if each.label == "Public n").value == 10_000
     assert "Neighbours" not in [each.label for each in app.radio] and not re.search(r"\b7 rows", everything(app))
 

@@ -14,9 +14,13 @@ from streamlit.testing.v1 import AppTest
 from dpcore.core import Neighbours, ParameterError
 from dpcore.data.columns import Number
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
+from dpcore.data.samples import load_sample
 from dpcore.mechanisms import entry
 from dplab.measure import finish
 from dplab.sweep import Sweep
+from dprelease.ledger.records import Registration
+from dprelease.ledger.store import Ledger
+from dprelease.ledger.units import Price
 from dprelease.plan import compare
 from dprelease.plan.errors import predict
 from dprelease.plan.planned_question import PlannedQuestion
@@ -24,15 +28,18 @@ from dprelease.plan.questions import Plan
 from pages.charts.palette import DARK, LIGHT
 from pages.charts.picture import Bars, Curve, Dots, numbers
 from pages.charts.plotly import render
-from pages.charts.words import percent
+from pages.charts.words import percent, significant
 from pages.plan import add_questions
 from pages.plan.errors_by_rows import errors_by_rows
 from pages.plan.figure import missed_targets, planned_errors
 from pages.plan.frontier import play_link, with_clicked_point
+from pages.plan.group_form import group_question
 from pages.plan.plan_table import MAX_BYTES, OPENED, PlanTable
 from pages.plan.questions import OF_A_MEAN
 from pages.plan.view import SNIPPET
+from pages.shell.ledger.roles import ADMITTED
 from tests import ROOT
+from tests.kit.ledgers import STEWARD
 from tests.pages.drawn_charts import drawn
 from tests.pages.opening import opened, sound, visitor
 
@@ -56,7 +63,49 @@ def test_it_opens_on_a_finished_plan() -> None:
     (chip,) = (each.proto.label for each in app.get("page_link") if "database" in each.proto.icon)
     assert chip == "Public · Adult \\(1994 census extract\\) · n = 48,842"
     chart = drawn(app)["plan_chart"]
-    assert "Intervals of age" in chart["sentence"] and "no values of your data" in chart["layout"]["title"]["text"]
+    assert (
+        "Counts in ranges of age" in chart["sentence"] and "no values of your data" in chart["layout"]["title"]["text"]
+    )
+
+
+def test_each_row_names_its_margin_in_its_own_unit_and_the_worst_error_stands_behind_it() -> None:
+    app = opened(PAGE, table="penguins")
+    count = PlannedQuestion(columns=("sex",), queries="cells", entry_key="identity", epsilon=0.5)
+    mean = PlannedQuestion(columns=("body_mass_g",), queries="thresholds", entry_key="counted-mean", epsilon=2.0)
+    median = replace(mean, entry_key="exponential_median", values={"quantile": 0.5})
+    by_sex = group_question("mean", ("body_mass_g",), ("sex",), epsilon=2.0)
+    lost = replace(count, epsilon=0.001)
+    app.session_state["plan_questions"] = {"penguins": (count, mean, median, by_sex, lost)}
+    app.session_state["plan_version"] = 7
+    plan: Plan = sound(app.run()).session_state["plan_shown"][1]
+    margins = [each.value.replace("\\", "") for each in app.markdown if each.value.startswith(("± ", "hidden"))]
+    margins = [each for each in margins if "unit" not in each]
+    first, second, third, fourth, fifth = finish(predict(plan))
+    assert margins == [
+        f"± {significant(first.single * 344)} people",
+        f"± {significant(second.single * 8192)} g",
+        f"± {percent(third.single)} of people",
+        f"± {significant(fourth.margin.half_width)} g" if fourth.margin else "",
+        "hidden by noise",
+    ]
+    assert not fifth.single < 1
+    worst = [each.value.replace("\\", "") for each in app.caption if each.value.startswith("Worst error")]
+    assert len(worst) == 5 and f"guaranteed {percent(first.promised)}" in worst[0]
+
+
+def test_the_budget_of_the_rows_stands_beside_the_cost(no_ledger: Path) -> None:
+    fixed = Registration(name="penguins", neighbours=Neighbours.REPLACE_ONE, public_n=344)
+    Ledger.open(no_ledger).register(fixed, load_sample("penguins"), Price.allowed(epsilon=2), STEWARD)
+    app = visitor(PAGE)
+    app.session_state[ADMITTED] = True
+    app.query_params["table"] = "penguins"
+    app = sound(app.run())
+    assert app.header[0].value == "2 statistics of Palmer penguins · ε = 0.75 of 2 · protects one row"
+    [bar] = app.get("progress")
+    assert bar.proto.text == "Spent ε 0 of 2. With this plan: ε 0.75." and bar.proto.value == 37
+    next(each for each in app.number_input if each.label == "ε").set_value(1.9)
+    [bar] = sound(app.run()).get("progress")
+    assert bar.proto.text == "Spent ε 0 of 2. With this plan: ε 2.15. Too little is left." and bar.proto.value == 100
 
 
 def test_the_cost_follows_the_losses() -> None:
@@ -153,7 +202,7 @@ def test_a_plan_is_opened_from_its_file(tmp_path: Path) -> None:
     app.file_uploader[0].set_value(("plan.json", plan.text, "application/json"))
     sound(app.run())
     assert questions(app, "plan-file") == (asked,)
-    assert "1 statistic of the opened plan costs ε = 0.125" in app.header[0].value
+    assert "1 statistic of the opened plan · ε = 0.125 · protects one row" in app.header[0].value
     assert "wage" in drawn(app)["plan_chart"]["sentence"]
 
 
@@ -187,8 +236,10 @@ def test_a_label_obeys_no_name_of_a_plan_s_column(name: str) -> None:
     state = {"plan_opened": plan, "plan_questions": {OPENED: plan.questions}, "plan_version": 1, "plan_wanted": OPENED}
     for key, value in state.items():
         app.session_state[key] = value
-    labels = [str(each.proto.label) for each in sound(app.run()).selectbox]
-    assert [each for each in labels if each.startswith("1. ")] and not any(name in each for each in labels)
+    sound(app.run())
+    labels = [str(each.proto.label) for each in app.selectbox] + [str(each.value) for each in app.markdown]
+    [title] = [each for each in labels if each.startswith("1\\. ")]
+    assert not any(name in each for each in labels) and not any(f" {sign}" in title for sign in "[!:<")
 
 
 @pytest.mark.parametrize("name", ["a\nb", "\u202eevil", "x" * 201])

@@ -110,7 +110,9 @@ def test_what_public_numbers_would_take_is_named_suggested() -> None:
 
 
 def test_rows_of_nobody_say_that_nothing_is_promised_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(errors, "answer_errors", lambda *_, **__: Errors(worst=np.ones(1), typical=np.ones(1)))
+    monkeypatch.setattr(
+        errors, "answer_errors", lambda *_, **__: Errors(worst=np.ones(1), typical=np.ones(1), single=1.0)
+    )
     app = opened(PAGE, table="penguins")
     columns = "plan_columns_penguins"
     app.multiselect(key=columns).set_value(["species", "sex"])
