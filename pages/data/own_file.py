@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.data.declare import declare
+from pages.data.descriptions.controls import clear_stored
 from pages.data.engines import choose_engine, is_engine_table
 from pages.data.fit_check import offer_unfit_count
 from pages.data.picker import OWN_FILE
@@ -22,6 +23,7 @@ def own_file() -> None:
     file = take_file()
     if file is not None:
         declare_and_show(file)
+    clear_stored()
 
 
 def engine_table() -> None:
