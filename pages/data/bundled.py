@@ -55,4 +55,4 @@ def _column(sample: Sample, column: str) -> None:
     data = f"{sample.key}.{column}"
     pick_unit(data)
     show_summary(public_source(data, persons=True), key=f"sample-{sample.key}-summary")
-    use_data_button(data, key=f"sample-{sample.key}-explore")
+    use_data_button(data, key=f"sample-{sample.key}-explore", table=sample.key)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.data.declare import declare
+from pages.data.declare import declare, declared_columns
+from pages.data.descriptions.controls import clear_stored
 from pages.data.engines import choose_engine, is_engine_table
 from pages.data.fit_check import offer_unfit_count
 from pages.data.picker import OWN_FILE
@@ -22,6 +23,7 @@ def own_file() -> None:
     file = take_file()
     if file is not None:
         declare_and_show(file)
+    clear_stored()
 
 
 def engine_table() -> None:
@@ -48,4 +50,5 @@ def declare_and_show(file: SessionFile) -> None:
     st.markdown(f"**{source.reading.title}** of {file.table.name}{cap_words}")
     show_summary(source, key="file-summary", counted=file.counted and not source.person_rows)
     offer_unfit_count(source, [source.reading], key="file-fit", below_card=True)
-    use_data_button(OWN_FILE, key="file-explore")
+    # Plan reads no bounds and labels that were filled in from the rows.
+    use_data_button(OWN_FILE, key="file-explore", table=OWN_FILE if declared_columns(file)[0].used else "")

@@ -16,7 +16,7 @@ from pages.charts.histogram import histogram, is_skewed
 from pages.charts.maps import true_map
 from pages.charts.words import minus, significant
 from pages.data.engines import is_sealed
-from pages.shell.links import in_link
+from pages.shell.links import in_link, linked_values
 from pages.shell.session import DATA
 from pages.shell.status import may_show
 from pages.shell.tasks.memory import remember
@@ -105,12 +105,18 @@ def log_scale(dataset: Dataset, *, key: str) -> bool:
     return switch(key=in_link(key), bind="query-params")
 
 
-def use_data_button(data: str, *, key: str) -> None:
-    """Draw the button that opens Play with these data."""
+def use_data_button(data: str, *, key: str, table: str = "") -> None:
+    """Draw the button that opens Play with these data, and the one that opens Plan with their table if it has one."""
 
     def choose() -> None:
         DATA.value = data
 
-    if st.button("Use this data", key=key, type="primary", on_click=choose):
-        # Without it, Streamlit refuses to leave a page whose controls are in the link.
+    with st.container(horizontal=True):
+        use = st.button("Use this data", key=key, type="primary", on_click=choose)
+        plan = table and st.button("Plan statistics about this table →", key=f"{key}-plan", on_click=choose)
+    # With no parameters given, Streamlit refuses to leave a page whose controls are in the link.
+    if use:
         st.switch_page("play/page.py", query_params={})
+    if plan:
+        linked_values()[DATA] = data  # Plan has no control of these data
+        st.switch_page("plan/page.py", query_params={"table": table})

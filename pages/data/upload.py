@@ -48,6 +48,8 @@ APPLIED = SessionKey[Format | None]("format_applied", None)
 """The settings with which the cells of the session's file are read."""
 FILE_PROBLEM = SessionKey("file_problem", "")
 """Error of the last upload."""
+FORGOTTEN = SessionKey("file_forgotten", False)
+"""The user removed the file, and has not brought another one since."""
 
 
 def session_limits(megabytes: str) -> Limits:
@@ -274,6 +276,7 @@ def forget_file() -> None:
     """Drop the file, its declarations and results, and the steward's access."""
     _withdraw_steward()
     _drop_file()
+    FORGOTTEN.value = True
 
 
 def _drop_file() -> None:

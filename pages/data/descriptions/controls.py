@@ -1,10 +1,14 @@
-"""Opening a description of a table's columns, which fills the grid, and saving what was declared as Table Schema."""
+"""Opening a description of a table's columns, which fills the grid, and saving what was declared as Table Schema.
+
+The browser's tab stores what was declared, too: after a reload it is restored when a file of this name is uploaded.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Sequence
-from pathlib import PurePath
+from functools import partial
+from pathlib import Path, PurePath
 from typing import Any
 
 import streamlit as st
@@ -27,11 +31,20 @@ from pages.data.grid import (
     put_cells,
     reset_grid,
 )
-from pages.data.upload import PERSON, SessionFile, plural, session_file
+from pages.data.upload import FORGOTTEN, PERSON, SessionFile, plural, session_file
 from pages.shell.server.streamlit_internals import remove_own_upload
 from pages.shell.session import FILE_TURN
 from pages.shell.state import SessionKey, set_controls
 
+MAX_STORED = 1 << 18
+"""Maximum number of characters of a description that the tab stores."""
+TAB = "description-tab"
+"""Key of the tab's storage where no file is in use; otherwise the end of it."""
+_storage = st.components.v2.component(
+    "dpscope.description",
+    js=(Path(__file__).resolve().parent / "storage.js").read_text(encoding="utf-8"),
+    isolate_styles=False,
+)
 FORMS = "Table Schema or CSVW metadata (JSON), SmartNoise metadata (YAML), or a codebook (CSV: name, type, min, max)."
 
 
@@ -68,15 +81,20 @@ def _receive(key: str) -> None:
     file, received = session_file(), SessionKey[Any](key, None).value
     if file is None or received is None:
         return
+    _open(file, received.getvalue(), name=received.name)
+    remove_own_upload(received)
+    _turn(file).value += 1
+
+
+def _open(file: SessionFile, content: bytes, *, name: str, sentence: str = "") -> None:
+    """Fill the grid from a description; ``sentence`` comes before those on what it leaves open."""
     problem, notes = "", list[str]()
     try:
-        dictionary = open_dictionary(received.getvalue(), name=received.name, columns=file.table.columns)
-        notes = fill_from(file, dictionary)
+        dictionary = open_dictionary(content, name=name, columns=file.table.columns)
+        notes = [sentence] * bool(sentence) + fill_from(file, dictionary)
     except DataError as error:
         problem = str(error)
-    remove_own_upload(received)
     _problem(file).value, _notes(file).value = problem, notes
-    _turn(file).value += 1
 
 
 def fill_from(file: SessionFile, dictionary: DataDictionary) -> list[str]:
@@ -140,10 +158,44 @@ def save_description(file: SessionFile, *, person: str, person_rows: int, filled
     schema = DataDictionary(
         columns=without_domains(columns, left_out), person=person, person_rows=person_rows, missing_codes=codes
     )
+    text = write_table_schema(schema)
     st.download_button(
-        "Save this description", write_table_schema(schema), key=f"{file.prefix}save-description",
+        "Save this description", text, key=f"{file.prefix}save-description",
         file_name=f"{PurePath(file.table.name).stem}.schema.json", mime="application/json", on_click="ignore",
         help="A Table Schema (JSON): kinds, bounds, labels and who is protected. No rows are in it.",
     )  # fmt: skip
     if filled:
         st.caption(f"It leaves out what was filled in from the data: {plural(len(filled), 'column')}.")
+    if not is_engine_table(file):  # the next user of the tab may have no right to see a database's columns
+        is_declared = bool(person) or any(each.kind or not each.used for each in schema.columns)
+        _store_in_tab(file, text if is_declared else "")
+
+
+def _store_in_tab(file: SessionFile, text: str) -> None:
+    """Store a description in the tab; if there is none yet, restore that of a file of this name."""
+    restore = SessionKey(f"{file.prefix}restore", True)
+    if text:
+        restore.value = False
+    if len(text) > MAX_STORED:
+        text = ""
+        st.caption("This description is too large to be kept after a reload. Save it.")
+    _storage(
+        key=f"{file.prefix}{TAB}", on_restored_change=partial(_restore, f"{file.prefix}{TAB}"),
+        data={"name": file.table.name, "text": text, "restore": restore.value},
+    )  # fmt: skip
+
+
+def _restore(key: str) -> None:
+    """Callback: fill the grid, if nothing is declared yet, from what the tab stored; it may be anything."""
+    file, stored = session_file(), SessionKey[Any](key, None).value.restored
+    if file is None or key != f"{file.prefix}{TAB}" or not SessionKey(f"{file.prefix}restore", True).value:
+        return
+    SessionKey(f"{file.prefix}restore", True).value = False
+    content = stored.encode(errors="replace") if isinstance(stored, str) else b""
+    _open(file, content, name="description.json", sentence="Your description is restored. Check it.")
+
+
+def clear_stored() -> None:
+    """Remove the description from the tab if its file was removed in this session."""
+    if FORGOTTEN.value:
+        _storage(key=TAB, data={"restore": False})

@@ -73,3 +73,31 @@ def test_columns_are_declared_by_typing_and_stay_typed(page: Page, server: Serve
     press_button(page, "Use this data")
     go_to(page, "data")
     expect(cell(page, 1, 4)).to_have_text("90")
+
+
+def declared_again(page: Page) -> Locator:
+    """Reload the page and upload the file again; return the end of the ages as the grid has it."""
+    page.reload()
+    settled(page)
+    bring(page, VISITS)
+    return cell(page, 1, 4)
+
+
+def test_a_description_survives_a_reload_and_is_gone_with_its_file(page: Page, server: Server) -> None:
+    bring(visit(page, server, OWN_FILE), VISITS)
+    type_at(page, 1, 3, "0", "90")
+    restored = page.get_by_text("Your description is restored.")
+    expect(restored).to_have_count(0)
+    expect(declared_again(page)).to_have_text("90")
+    expect(restored).to_be_visible()
+    type_at(page, 1, 4, "91")
+    expect(declared_again(page)).to_have_text("91")  # what was restored is stored, too
+    # The storage may hold anything: it gets one sentence, and the grid stays as it is.
+    page.evaluate("sessionStorage.setItem('dpscope-description', JSON.stringify({name: 'visits.csv', text: [1]}))")
+    expect(declared_again(page)).not_to_have_text("91")
+    expect(page.get_by_role("alert").filter(has_text="description")).to_have_count(1)
+    expect(restored).to_have_count(0)
+    type_at(page, 1, 3, "0", "90")
+    press_button(page, "Remove this file")
+    assert page.evaluate("sessionStorage.getItem('dpscope-description')") is None
+    expect(declared_again(page)).not_to_have_text("90")

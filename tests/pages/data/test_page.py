@@ -34,6 +34,7 @@ from tests.pages.drawn_charts import drawn, headline
 from tests.pages.opening import sound, visitor
 
 OWN = "My own file"
+PLAN = "Plan statistics about this table →"
 SECRET = "Rumpelstilzchen"
 SECRET_NUMBER = 73421.75
 PEOPLE = (
@@ -598,6 +599,26 @@ def test_every_shape_can_be_chosen_by_its_picture() -> None:
         assert app.selectbox(key="shape").value == key
         assert generator.sentence in everything(app)
         assert ("32 by 32 cells" in everything(app)) == generator.in_the_plane
+
+
+def test_a_table_is_planned_and_stays_the_data_in_use() -> None:
+    sample = SAMPLES[1]
+    app = opened()
+    app.pills(key=f"sample-{sample.key}").set_value(sample.columns[0].name)
+    app = sound(app.run())
+    app.button(key=f"sample-{sample.key}-explore-plan").click()
+    assert box(sound(app.run()), "Table").value == sample.key
+    sound(app.switch_page("play/page.py").run())
+    assert app.selectbox(key="data").value == f"{sample.key}.{sample.columns[0].name}"
+    assert PLAN not in labels(opened(way="Generated")), "generated rows are no table"
+
+
+def test_an_own_table_is_planned_by_what_is_declared() -> None:
+    app = steward(with_file(), on=True)
+    app = use(press(app, "Fill in from the data"), "pay")
+    assert upload_of(app) and PLAN not in labels(app), "Plan reads nothing that was filled in from the rows"
+    app = use(type_in(app, pay={"from": "0", "to": "9999"}), "pay")
+    assert box(press(app, PLAN), "Table").value == OWN_FILE
 
 
 @pytest.mark.full

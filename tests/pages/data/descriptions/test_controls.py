@@ -177,3 +177,35 @@ def test_what_is_typed_wrong_is_not_saved(saved: list[str]) -> None:
 def test_a_description_of_one_file_is_not_said_of_the_next() -> None:
     app = give(describe(visits(), SCHEMA), "a,b\n1,2\n3,4\n", name="next.csv")
     assert "described" not in everything(app)
+
+
+@pytest.fixture
+def stored(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What the page gives the tab to store, in order."""
+    given = list[dict[str, Any]]()
+    monkeypatch.setattr(controls, "_storage", lambda *, data, **_: given.append(data))
+    return given
+
+
+def test_the_tab_stores_what_was_declared_and_nothing_of_the_rows(
+    stored: list[dict[str, Any]], saved: list[str]
+) -> None:
+    app = steward(with_file(), on=True)
+    assert stored[-1] == {"name": "people.csv", "text": "", "restore": True}, "nothing is declared yet"
+    app = press(type_in(app, name={"kind": "category", "labels": "Anna; Bert"}), "Fill in from the data")
+    assert grid_of(app, "pay")["to"] and stored[-1] == {"name": "people.csv", "text": saved[-1], "restore": False}
+    assert "Anna" in saved[-1] and not any(digits in saved[-1] for digits in ("73421", "1000", SECRET))
+    app = press(app, "Remove this file")
+    assert stored[-1] == {"restore": False}, "it goes with its file"
+    stored.clear()
+    give(app, "a,b\n1,2\n3,4\n")
+    assert stored[-1] == {"name": "people.csv", "text": "", "restore": True}
+
+
+def test_a_description_too_large_for_the_tab_is_not_stored_and_said(
+    stored: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(controls, "MAX_STORED", 100)
+    text = everything(describe(visits(), SCHEMA))
+    assert stored[-1]["text"] == "" and not stored[-1]["restore"]
+    assert "This description is too large to be kept after a reload. Save it." in text
