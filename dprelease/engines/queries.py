@@ -1,14 +1,15 @@
 """Queries to an engine: the cell of each value, and the number of rows with these cells. Ibis compiles them to SQL.
 
 The module is imported when an engine is used, as ibis is an extra. Columns have types: no text is read as a number or a
-date. Every step is a subquery of the next: the value of each column (a number, a date's period, a label's position), an
-estimate of its cell, the cell. The estimate and its correction by the cell's edges are the same floating-point
-operations as in numpy, in the same order.
+date. Every step is a subquery of the next: the value of each column (a number, a date's period, a label's cell), its
+position along the cells, an estimate of its cell, the cell. The estimate and its correction by the cell's edges are the
+same floating-point operations as in numpy, in the same order; values far from edges need no correction.
 """
 
 from __future__ import annotations
 
 import datetime
+import math
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -101,7 +102,8 @@ def build_query(
     each = enumerate(zip(parts, columns, strict=True))
     query = rows.select(**{f"x{i}": _value(part, rows[column.name], texts) for i, (part, column) in each})
     lines = [(i, part.on) for i, part in enumerate(parts) if _declared(part) == "numbers" and is_number(part.on)]
-    query = query.mutate(**{f"g{i}": _guess(line, query[f"x{i}"]) for i, line in lines})
+    query = query.mutate(**{f"p{i}": _position(line, query[f"x{i}"]) for i, line in lines})
+    query = query.mutate(**{f"g{i}": ibis.least(query[f"p{i}"].floor(), line.ordered - 1) for i, line in lines})
     query = query.select(**{f"c{i}": _cell(part, query, i).cast("int64") for i, part in enumerate(parts)})
     return query.group_by(query.columns).aggregate(k=query.count()).limit(max_rows + 1), texts
 
@@ -161,13 +163,23 @@ def _period(day: Any, step: str) -> Any:
     return year if step == "year" else (year - 1970) * 12 + month - 1
 
 
-def _guess(line: Number, x: Any) -> Any:
-    """Estimate the cell: the result is the cell or an adjacent one, as a quotient may round past an edge."""
+def _position(line: Number, x: Any) -> Any:
+    """Return the position along the cells: its floor is the cell or an adjacent one, as it may round past an edge."""
     if line.bins and not line.separated:
         raise ParameterError("The bounds are too far apart or too close together for an engine.")
     above = ibis.least(ibis.greatest(x, _real(line.low)), _real(line.high)) - _real(line.low)
-    along = ibis.greatest(above, _real(line.span * TINY)) / _real(line.span) * _real(line.ordered)
-    return ibis.least(along.floor(), line.ordered - 1)
+    return ibis.greatest(above, _real(line.span * TINY)) / _real(line.span) * _real(line.ordered)
+
+
+def _inside(line: Number, position: Any, cell: Any) -> Any:
+    """Return whether a position is so far from both edges of its cell that no rounding reaches them.
+
+    In cells, a position is off by at most four roundings of ``ordered`` and two of the largest bound, and an edge by
+    half of a grain and ten roundings of the largest bound. Comparing a value with edges takes longer.
+    """
+    steps = 16 * math.ulp(max(abs(line.low), abs(line.high))) + (1 / line.grain if line.grain else 0.0)
+    margin = (steps / line.span + 2 * TINY) * line.ordered
+    return (position - cell).between(_real(margin), _real(1 - margin))
 
 
 def _edge(line: Number, at: Any) -> Any:
@@ -191,7 +203,8 @@ def _cell(part: Encoding, query: Any, i: int) -> Any:
     else:
         outside, cell = (x < _real(line.low)) | (x > _real(line.high)), query[f"g{i}"]
         if line.separated:
-            cell += ibis.cases((x < _edge(line, cell), -1), (x >= _edge(line, cell + 1), 1), else_=0)
+            inside = _inside(line, query[f"p{i}"], cell)
+            cell += ibis.cases((inside, 0), (x < _edge(line, cell), -1), (x >= _edge(line, cell + 1), 1), else_=0)
     out = x.isnull() if line.clamp else x.isnull() | outside
     cell = ibis.least(ibis.greatest(cell, 0), line.ordered - 1)
     return ibis.cases((out, line.ordered if line.missing else 0), else_=cell)
