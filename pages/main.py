@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
@@ -34,24 +35,28 @@ withdraw_table()
 end_steward_after_presentation()
 record_access()
 clear_private_state()
-page = st.navigation(
-    {
-        section: [
-            st.Page(HERE / each.folder / "page.py", title=each.title, url_path=each.address, default=not each.address)
-            for each in pages
-        ]
-        for section, pages in itertools.groupby(PAGES, key=attrgetter("section"))
-    },
-    position="top",
-)
+navigation = defaultdict[str, list[st.Page]](list)
+for section, in_section in itertools.groupby(PAGES, key=attrgetter("section")):
+    pages = list(in_section)
+    for each in pages:
+        # A section with one page is a direct link by the section's name: Streamlit's sign for it is no section.
+        navigation[section if len(pages) > 1 else ""].append(
+            st.Page(
+                HERE / each.folder / "page.py",
+                title=each.title if len(pages) > 1 else section,
+                url_path=each.address,
+                default=not each.address,
+            )
+        )
+page = st.navigation(navigation, position="top")
 spec = page_at(page.url_path)
 # The drawing goes with the page; a PNG would be a file of the session, which a browser may ask for when that is over.
 st.set_page_config(
-    page_title=f"{page.title} · dpscope", page_icon=str(HERE.parent / "assets" / "icon.svg"), layout="wide"
+    page_title=f"{spec.title} · dpscope", page_icon=str(HERE.parent / "assets" / "icon.svg"), layout="wide"
 )
 reload_on_reconnect()
 frame_style()
-with presentation_container(page.title, leave=repeat_warnings):
+with presentation_container(spec.title, leave=repeat_warnings):
     status_line(budget_spent(spec), release=spec.draws)
     restore_from_link(page.url_path)
     run_with_link_warnings(page.run)

@@ -18,15 +18,28 @@ export default function ({ parentElement, data, setTriggerValue }) {
   else if (reloaded && sessionStorage.getItem(LOST)) find("lost").hidden = false;
   else if (!reloaded) sessionStorage.removeItem(LOST);
   if (data.file) find("lost").hidden = true;
+  find("lost").querySelector("button").onclick = () => {
+    find("lost").hidden = true;
+    sessionStorage.removeItem(LOST);
+  };
   reloaded = false;
   find("present").onclick = () => setTriggerValue("shown", true);
   const leave = (event) => { if (event.key === "Escape" && data.presenting) setTriggerValue("left", true); };
   document.addEventListener("keydown", leave);
+  document.addEventListener("click", closeDrawer);
   const themes = followTheme(data.dark, () => setTriggerValue("themed", true));
   return () => {
     document.removeEventListener("keydown", leave);
+    document.removeEventListener("click", closeDrawer);
     themes.disconnect();
   };
+}
+
+// Streamlit closes a phone's drawer after a choice only if the browser says that it is a phone's, but always at a press
+// outside it where it covers the page.
+function closeDrawer({ target }) {
+  if (!target.closest?.('[data-testid="stSidebarNavLink"]')) return;
+  document.querySelector(".stMain").dispatchEvent(new MouseEvent("mousedown", { bubbles: true }));
 }
 
 // Python draws pictures in the theme that the page had at its last run; after another they would be hard to read.

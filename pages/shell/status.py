@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Neighbours, Provenance
 from dpcore.data.sources import Source, Uploaded
+from pages.charts.component import is_dark
 from pages.charts.palette import palette
 from pages.data.upload import SessionFile, session_file
 from pages.shell.browser import browser_tools
@@ -23,10 +24,26 @@ from pages.shell.session import upload
 
 HERE = Path(__file__).resolve().parent
 STYLE, RAIL = ((HERE / name).read_text(encoding="utf-8") for name in ("frame.css", "rail.css"))
+ICON = (HERE.parents[1] / "assets" / "icon.svg").read_text(encoding="utf-8")
+LOGO = f"""<svg xmlns="http://www.w3.org/2000/svg" width="228" height="34" viewBox="0 0 228 34" fill="INK"
+  font-family="system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif">
+  {ICON.replace("<svg ", '<svg width="34" height="34" ', 1)}
+  <text x="41" y="14" font-size="15" font-weight="700">dpscope</text>
+  <text x="41" y="30" font-size="10.5" textLength="186" lengthAdjust="spacingAndGlyphs"
+    >see what privacy costs, before you pay</text>
+</svg>"""
+"""Icon, name and tagline; Streamlit puts them at the left of the top, above the rail where there is one."""
 SPENT = "Budget spent: **ε = 0**. "
 NEIGHBOURS = (
     "Two data sets that differ in this way are neighbouring. No release tells them apart by more than ε and δ allow."
 )
+BADGES = """- **true**: computed from the rows, without noise.
+- **simulated**: a preview with noise from a seed, not a private release.
+- **released**: numbers with the noise of a mechanism; in a preview they are simulated too.
+- **post-processed**: computed from released numbers alone, at no further privacy budget.
+- **theory**: from a theorem or an exact law, without sampling.
+- **not protected**: depends on private rows, and no guarantee covers it."""
+"""Words of the badges at pictures and sentences."""
 _spent: ContextVar[str] = ContextVar("what is spent, of this run", default=SPENT)
 _named: ContextVar[bool] = ContextVar("whether the page has named the data in use, of this run", default=False)
 _warned: ContextVar[bool] = ContextVar("whether the line says that true values are seen, of this run", default=False)
@@ -44,14 +61,15 @@ class Data(Protocol):
 
 
 def frame_style() -> None:
-    """Set the width and density of every page; a page may change them afterwards."""
+    """Draw the logo, and set the width and density of every page; a page may change them afterwards."""
+    st.logo(LOGO.replace("INK", palette(dark=is_dark()).ink), size="large")
     st.html(f"<style>{STYLE}</style>")
 
 
 def rail() -> DeltaGenerator:
     """Return the sidebar, for the controls of a page that has everything else on one screen."""
     st.set_page_config(initial_sidebar_state=280)
-    paper = palette(dark=st.context.theme.type == "dark").paper
+    paper = palette(dark=is_dark()).paper
     st.html(f"<style>:root {{ --paper: {paper}; }}\n{RAIL}</style>")
     return st.sidebar
 
@@ -94,6 +112,9 @@ def status_line(spent: str = "", *, release: bool = False) -> None:
             "One release by the secure sampler, charged to the ledger. Until it is published, only data owners see it."
         )
         bar.page_link("release/page.py", label="Private preview, charged", icon=":material/lock:", help=help_text)
+    key = bar.popover("Badges", key="badges_open", type="tertiary", on_change="rerun")
+    if key.open:
+        key.markdown(BADGES)
     write_status("Nothing private is shown." if private else "")
     if waits := WAITS.value:
         st.warning(waits)
@@ -152,11 +173,13 @@ def is_data_named() -> bool:
 
 
 def show_relation(relation: Neighbours, person_rows: int = 0) -> None:
-    """Show the relation of neighbouring data sets beside the data in use; for persons, with their cap of rows."""
-    words = relation.words
+    """Show the protected unit beside the data in use: a row, or a person with a cap of rows."""
+    unit, words = "one row", relation.words
     if person_rows:
-        words = f"{words.removesuffix(' row')} person, ≤ {person_rows:,} row{'s' * (person_rows > 1)}"
-    _differ.get().markdown(f"Neighbouring data sets: {words}", width="content", help=NEIGHBOURS)
+        cap = f"{person_rows:,} row{'s' * (person_rows > 1)}"
+        unit, words = f"one person (up to {cap})", f"{words.removesuffix(' row')} person, ≤ {cap}"
+    help_text = f"Neighbouring data sets: {words}. {NEIGHBOURS}"
+    _differ.get().markdown(f"Protects: **{unit}**", width="content", help=help_text)
 
 
 def write_status(text: str) -> None:

@@ -206,6 +206,13 @@ def test_a_reload_loses_a_file_and_says_so(page: Page, server: Server) -> None:
     expect(bring(page, PEOPLE).get_by_text(LOST)).to_be_hidden()
     page.reload()
     expect(settled(page).get_by_text(LOST)).to_be_visible()
+    page.get_by_role("button", name="Close", exact=True).click()
+    expect(page.get_by_text(LOST)).to_be_hidden()
+    page.reload()
+    expect(settled(page).get_by_text(LOST)).to_be_hidden()  # said and closed
+    bring(page, PEOPLE)
+    page.reload()
+    expect(settled(page).get_by_text(LOST)).to_be_visible()
     bring(page, PEOPLE)
     expect(page.get_by_text(LOST)).to_be_hidden()
     page.get_by_role("button", name="Remove this file").click()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.kit.browser import PAGES, Server, axe, in_menu, no_traceback, visit, watched_page
+from tests.kit.browser import MENUS, PAGES, PHONE, Server, axe, in_menu, no_traceback, visit, watched_page
 
 ERRORS = '[data-testid="stException"]'
 
@@ -57,3 +58,24 @@ def test_axe_catches_what_is_not_known(browser: Browser) -> None:
     with pytest.raises(AssertionError, match="image-alt"):
         axe(page)
     page.close()
+
+
+def test_the_places_stand_in_the_order_of_the_work(server: Server, page: Page) -> None:
+    visit(page, server, "plan")
+    bar = page.get_by_test_id("stTopNav")
+    places = [bar.get_by_text(section, exact=True).bounding_box() for section in dict.fromkeys(MENUS.values())]
+    lefts = [box["x"] for box in places if box]
+    assert len(lefts) == 5 and lefts == sorted(lefts)
+    logo = page.get_by_test_id("stSidebarLogo").bounding_box()
+    assert logo and logo["x"] + logo["width"] < lefts[0] and logo["y"] < 40
+
+
+@pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
+def test_on_a_phone_the_drawer_closes_on_a_choice(server: Server, page: Page) -> None:
+    visit(page, server, "data")
+    expect(page.get_by_test_id("stHeaderLogo")).to_be_in_viewport(ratio=1)
+    page.get_by_role("button", name="Expand sidebar").click()
+    drawer = page.get_by_test_id("stSidebar")
+    drawer.get_by_role("link", name="Release", exact=True).click()
+    expect(drawer).not_to_be_in_viewport()
+    expect(page).to_have_url(re.compile("/release$"))

@@ -42,7 +42,7 @@ OWN_DATA = {
 }
 """Where the views of all settings of two lessons are, by name."""
 MENUS = {name: page.section for name, page in zip(PAGES, SPECS, strict=True)}
-"""The menu on top in which each page is, by the page's name."""
+"""The section on top in which each page is, by the page's name: a menu, or the name of the link to its only page."""
 
 expect.set_options(timeout=PATIENCE / 3 * 1000)  # usually of a page at rest
 
@@ -357,8 +357,11 @@ def axe(page: Page) -> None:
 
 
 def in_menu(page: Page, name: str) -> Locator:
-    """The link to a page, in its opened menu on top."""
-    page.get_by_test_id("stTopNav").get_by_role("button", name=MENUS[name], exact=True).click()
+    """The link to a page on top, in its opened menu where its section has several pages."""
+    bar, section = page.get_by_test_id("stTopNav"), MENUS[name]
+    if list(MENUS.values()).count(section) == 1:
+        return bar.get_by_role("link", name=section, exact=True)
+    bar.get_by_role("button", name=section, exact=True).click()
     return page.get_by_role("menuitem", name=name.replace("-", " ").capitalize(), exact=True)
 
 

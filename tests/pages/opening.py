@@ -72,9 +72,9 @@ def sound(app: AppTest) -> AppTest:
 
 
 def neighbours_said(app: AppTest) -> list[str]:
-    """What the bar on top says of the relation: one text, or none where the page has nothing to say of it."""
-    said = [str(each.value).partition("Neighbouring data sets: ") for each in app.markdown]
-    return [words for before, found, words in said if found and not before]
+    """What the bar on top says of the relation, as help: one text, or none where the page has nothing to say of it."""
+    said = [each.proto.help.partition("Neighbouring data sets: ") for each in app.markdown]
+    return [words.partition(". ")[0] for before, found, words in said if found and not before]
 
 
 def printed_by_code(app: AppTest, *, key: str) -> str:

@@ -150,6 +150,7 @@ def test_a_sample_protects_its_persons_where_the_page_speaks_of_persons() -> Non
     assert dataset.n == np.minimum(rows, 2).sum() < table.row_count
     assert report(app).problem.neighbours is Neighbours.ADD_REMOVE_ONE
     assert neighbours_said(app) == ["add or remove one person, ≤ 2 rows"]
+    assert "Protects: **one person (up to 2 rows)**" in texts(app)
     app.selectbox(key="person-rows").set_value("0").run()
     assert sound(app).radio(key="neighbours") is not None
     other = visitor("one_number/page.py")

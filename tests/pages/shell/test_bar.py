@@ -7,6 +7,7 @@ import re
 import pytest
 
 from dpcore.core import Neighbours
+from pages.shell.status import BADGES
 from tests.pages.opening import neighbours_said, opened, sound, texts
 
 REPLACE, ADD_REMOVE = (each.words for each in Neighbours)
@@ -27,7 +28,7 @@ SMALL = {"data": "bimodal", "n": "1000", "bits": "5", "trials": "100"}
 def test_the_bar_says_the_relation_that_the_page_has(page: str, link: dict[str, str], relation: Neighbours) -> None:
     app = sound(opened(page, **link, neighbours=relation.words))
     assert app.radio(key="neighbours").value == str(relation)
-    assert neighbours_said(app) == [relation.words]
+    assert neighbours_said(app) == [relation.words] and "Protects: **one row**" in texts(app)
     other = next(each for each in Neighbours if each is not relation)
     sound(app.radio(key="neighbours").set_value(str(other)).run())
     assert neighbours_said(app) == [other.words]
@@ -53,3 +54,14 @@ def test_a_page_that_has_no_relation_says_none(page: str) -> None:
 def test_an_audit_says_the_relation_that_it_tries() -> None:
     app = sound(opened("learn/page.py", lesson="audit", audit_of="identity", neighbours=ADD_REMOVE))
     assert neighbours_said(app) == [ADD_REMOVE]
+
+
+@pytest.mark.parametrize("page", ["play/page.py", "learn/page.py"])
+def test_the_bar_has_a_key_of_the_badges(page: str) -> None:
+    app = sound(opened(page))
+    assert BADGES not in texts(app)
+    app.session_state["badges_open"] = True
+    assert BADGES in texts(sound(app.run()))
+    assert re.findall(r"\*\*(.+?)\*\*:", BADGES) == [
+        "true", "simulated", "released", "post-processed", "theory", "not protected",
+    ]  # fmt: skip
