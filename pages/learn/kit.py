@@ -6,8 +6,8 @@ A lesson's function runs in the left column, which has its controls; its results
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -18,12 +18,18 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.core import Neighbours, Parameter, exactly
 from dpcore.mechanisms import entry
 from pages.charts.component import draw, draw_with_table
-from pages.charts.picture import Mark, Picture, Rule
+from pages.charts.picture import Curve, Dots, Mark, Picture, Rule
 from pages.charts.words import lower_first
 from pages.learn.pictures import hide_measured
 from pages.shell.controls import check_choice, check_link, choice, number, seed, stops
 from pages.shell.links import in_link
-from pages.shell.presentation import allow_in_presentation, is_presenting, presentation_place, set_extra_height
+from pages.shell.presentation import (
+    allow_in_presentation,
+    hide_part,
+    is_presenting,
+    presentation_place,
+    set_extra_height,
+)
 from pages.shell.state import SessionKey, set_controls
 
 SIMULATED, THEORY = ":blue-badge[simulated]", ":orange-badge[theory]"
@@ -36,7 +42,7 @@ BROKEN_SETTINGS = SessionKey[dict[str, LessonSetting]]("lesson_broken", {})
 """Settings of the last "Break it", and the guess before it."""
 GUESSES = SessionKey[dict[str, tuple[LessonSetting | None, str]]]("lesson_asked", {})
 """Guess and its question, by lesson."""
-CONTROLS_HEIGHT = 26
+CONTROLS_HEIGHT = 2
 """Pixels of a presentation that a lesson's layout leaves to its chart."""
 SYSTEMS = "Mechanisms from the papers"
 """Group of the lessons on one system."""
@@ -207,7 +213,9 @@ def _is_broken() -> bool:
 
 def _reveal(lesson: str, question: str, place: DeltaGenerator, *, guess: LessonSetting | None, moved: bool) -> None:
     """Draw the question and the toggle that reveals the result, and update the screen's state."""
-    shown = bool(st.toggle("Show what happens", key=in_link(f"{lesson}-shown"), bind="query-params")) or is_presenting()
+    with presentation_place("reveal"):
+        shown = bool(st.toggle("Show what happens", key=in_link(f"{lesson}-shown"), bind="query-params"))
+    hide_part("guess" if shown else "slider")
     _screen.get().shown, _screen.get().lesson = shown, lesson
     _screen.get().guessed = moved
     guesses = GUESSES.setdefault({})
@@ -219,6 +227,11 @@ def _reveal(lesson: str, question: str, place: DeltaGenerator, *, guess: LessonS
     place.markdown(question if shown else f"**Guess first.** {question}")
 
 
+def _guess_place() -> AbstractContextManager[object]:
+    """Return where the guess is drawn: in a presentation, or in the left column."""
+    return presentation_place("guess") if is_presenting() else _screen.get().guess.container(border=True)
+
+
 def revealed() -> bool:
     """Return True if the result is revealed."""
     return _screen.get().shown
@@ -226,7 +239,7 @@ def revealed() -> bool:
 
 def guess_number(lesson: str, question: str, *, label: str, low: int, high: int, default: int, unit: str = "") -> int:
     """Draw the question with a slider and return the guess."""
-    with _screen.get().guess.container(border=True):
+    with _guess_place():
         place = st.container()
         key = f"{lesson}-guess"
         check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
@@ -237,7 +250,7 @@ def guess_number(lesson: str, question: str, *, label: str, low: int, high: int,
 
 def guess_stop(lesson: str, question: str, *, label: str, options: Sequence[float], default: float) -> float:
     """Draw the question with a slider over given options and return the guess."""
-    with _screen.get().guess.container(border=True):
+    with _guess_place():
         place = st.container()
         guess = stops(label, options, default, key=f"{lesson}-guess")
         _reveal(lesson, question, place, guess=guess, moved=guess != default)
@@ -246,7 +259,7 @@ def guess_stop(lesson: str, question: str, *, label: str, options: Sequence[floa
 
 def guess_answer(lesson: str, question: str, *, label: str, answers: Mapping[str, str]) -> str:
     """Draw the question with radio buttons and return the answer's key, "" before a choice."""
-    with _screen.get().guess.container(border=True):
+    with _guess_place():
         place = st.container()
         key = f"{lesson}-guess"
         check_choice(key, list(answers.values()), label=label)
@@ -281,16 +294,21 @@ def pictures(lesson: str, *titles: str) -> str:
     return str(chosen) if chosen in titles else titles[0]
 
 
-def picture(lesson_chart: Picture, *, key: str, badge: str) -> None:
+def picture(lesson_chart: Picture, *, key: str, badge: str, presented_roles: Collection[str] = ()) -> None:
     """Draw a chart with its numbers; downloads are allowed because lessons have only public data.
 
-    Measured marks are hidden until the result is revealed.
+    Measured marks are hidden until the result is revealed. A presentation has only the curves and dots of
+    ``presented_roles``, if its legend has no room for all.
     """
     lesson_chart = dataclasses.replace(
         lesson_chart,
         sentence=_phrase_guess(lesson_chart.sentence),
         caption=_phrase_guess(lesson_chart.caption),
-        marks=[_relabel_guess(mark) for mark in lesson_chart.marks if not (is_presenting() and _is_untouched(mark))],
+        marks=[
+            _relabel_guess(mark)
+            for mark in lesson_chart.marks
+            if not (is_presenting() and _is_left_out(mark, presented_roles))
+        ],
     )
     allow_in_presentation(f"{key}_chart")
     with _screen.get().picture:
@@ -310,8 +328,15 @@ def _relabel_guess(mark: Mark) -> Mark:
     return mark
 
 
+def _is_left_out(mark: Mark, presented_roles: Collection[str]) -> bool:
+    """Return True for a mark that a presentation leaves out: an untouched guess beside the result, another role."""
+    if isinstance(mark, Curve | Dots) and presented_roles:
+        return mark.role not in presented_roles
+    return revealed() and _is_untouched(mark)
+
+
 def _is_untouched(mark: Mark) -> bool:
-    """Return True for the rule of an untouched guess, which a presentation does not show."""
+    """Return True for the rule of an untouched guess."""
     return mark.role == "guess" and not _screen.get().guessed
 
 
@@ -330,9 +355,11 @@ def show_warning(text: str) -> None:
 def theorem(formula: str, *details: str, reference: str, meaning: str = "") -> None:
     """Draw the theorem's formula and meaning; details and reference follow once the result is revealed.
 
-    A presentation has only the formula.
+    A presentation has only the formula, and only once the result is revealed.
     """
     if is_presenting():
+        if not revealed():
+            return
         with presentation_place("theorem"):
             st.latex(formula)
         return

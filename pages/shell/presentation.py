@@ -34,7 +34,7 @@ CHARTS = (
 NO_BUTTON = "<style>.dpscope-present { display: none; }</style>"
 """Hides the button that starts a presentation."""
 STYLE = (Path(__file__).resolve().parent / "presentation.css").read_text(encoding="utf-8")
-Part = Literal["title", "chart", "slider", "theorem"]
+Part = Literal["title", "chart", "guess", "reveal", "slider", "theorem"]
 
 
 @dataclass(kw_only=True)
@@ -106,7 +106,8 @@ def presentation_container(title: str, *, leave: Callable[[], None]) -> Iterator
         head, corner = st.columns([4, 1], vertical_alignment="center")
         parts: dict[Part, DeltaGenerator] = {"title": head.empty(), "chart": st.container(key="presentation_chart")}
         below, aside = st.columns([4, 1])
-        parts |= {"slider": below.container(), "theorem": below.container()}
+        parts |= {"guess": below.container(key="presentation_guess"), "reveal": below.container()}
+        parts |= {"slider": below.container(key="presentation_slider"), "theorem": below.container()}
     presentation = Presentation(parts=parts)
     _presentation.set(presentation)
     set_title(title)
@@ -190,6 +191,12 @@ def extra_height() -> int:
     """Return the extra pixels of the chart."""
     presentation = _presentation.get()
     return presentation.extra_height if presentation else 0
+
+
+def hide_part(part: Literal["guess", "slider"]) -> None:
+    """Hide a part of a presentation: before the result there is a guess, then a slider, at the same place."""
+    if _presentation.get():
+        st.html(f"<style>.st-key-presentation_{part} {{ display: none; }}</style>")
 
 
 def reserve_height(pixels: int) -> None:

@@ -9,10 +9,14 @@ import pytest
 import segno
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
+from pages.learn.view import LESSONS
 from tests.kit.browser import PHONE, Server, reopened, visit, watched_page
 from tests.kit.rest import settled
 
 WALL = ViewportSize(width=1280, height=900)
+PROJECTOR = ViewportSize(width=1024, height=768)
+MIN_PLOT = 100
+"""Pixels, at least, of what is between the axes."""
 LETTERS = 24
 """Pixels, at least, of all that is read on a wall."""
 # Heights of letters as they are seen: a chart is drawn twice as large as it thinks.
@@ -41,12 +45,15 @@ def test_a_lesson_is_presented_after_two_clicks(page: Page, server: Server) -> N
     click(page, "link", "Attack: group counts")
     click(page, "button", "Present")
     assert click.count <= 2 and "present=1" in page.url
+    expect(page.get_by_role("slider", name="Your guess, people")).to_be_visible()
+    expect(page.get_by_role("slider", name="Privacy budget ε of all counts together")).to_be_hidden()
+    page.get_by_test_id("stCheckbox").get_by_text("Show what happens").click()
+    settled(page)
+    expect(page.get_by_role("slider", name="Your guess, people")).to_be_hidden()
     expect(page.locator(".st-key-attackme_bits_chart .dpscope-plot[data-drawn]")).to_be_visible()
     expect(page.locator(".dpscope-plot")).to_have_count(1)
     expect(page.get_by_role("slider", name="Privacy budget ε of all counts together")).to_be_visible()
-    expect(page.get_by_role("slider")).to_have_count(
-        1 + page.locator(".st-key-outside_presentation [role=slider]").count()
-    )
+    expect(page.get_by_role("slider")).to_have_count(1)
     expect(page.locator(".st-key-presentation .katex").first).to_be_visible()
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
     heights = page.evaluate(
@@ -66,7 +73,9 @@ def code_on_the_wall(page: Page) -> str:
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    "link", ["?present=1&bits=6&n=1000&trials=100", "learn?present=1&lesson=odds"], ids=["play", "lesson"]
+    "link",
+    ["?present=1&bits=6&n=1000&trials=100", "learn?present=1&lesson=odds&odds-shown=true"],
+    ids=["play", "lesson"],
 )
 def test_the_code_leads_to_what_is_shown_and_escape_ends_it(page: Page, server: Server, link: str) -> None:
     visit(page, server, link)
@@ -109,12 +118,34 @@ def test_back_ends_it_and_the_code_follows_what_is_typed(browser: Browser, serve
 def test_the_whole_stage_is_on_the_wall(page: Page, server: Server) -> None:
     """With a long headline, with names below the chart, with a high formula."""
     long = "?mechanism=windows&epsilon=0.25"
-    for link in ("", long, "one-number", "tables", "learn?lesson=median", "learn?lesson=histogram"):
+    for link in ("", long, "one-number", "tables", "learn?lesson=median&median-shown=true"):
         visit(page, server, f"{link}{'&' if '?' in link else '?'}present=1")
         expect(page.locator(".st-key-presentation .katex").first).to_be_visible()
         expect(page.get_by_role("button", name="End (Esc)")).to_be_visible()
         high, seen = page.get_by_test_id("stMain").evaluate("part => [part.scrollHeight, part.clientHeight]")
         assert high <= seen, f"{link or 'home'} is {high} pixels high"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("viewport", [PROJECTOR, WALL], ids=["projector", "wall"])
+@pytest.mark.parametrize("shown", ["", "true"], ids=["guess", "result"])
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_lesson_fits_the_wall_before_and_after_show(page: Page, server: Server, lesson: str, shown: str) -> None:
+    """Chart with its legend, guess or slider and formula, and the code: nothing is cut or covered."""
+    visit(page, server, f"learn?present=1&lesson={lesson}" + (f"&{lesson}-shown={shown}" if shown else ""))
+    expect(page.locator(".dpscope-plot[data-drawn]")).to_be_visible()
+    high, seen, wide = page.get_by_test_id("stMain").evaluate(
+        "part => [part.scrollHeight, part.clientHeight, part.scrollWidth - part.clientWidth]"
+    )
+    assert high <= seen and wide <= 0, f"{high} pixels high, {wide} too wide"
+    chart, reveal = page.locator(".dpscope-figure").bounding_box(), page.get_by_test_id("stCheckbox").bounding_box()
+    assert chart and reveal and chart["y"] + chart["height"] <= reveal["y"]
+    plot = page.locator(".dpscope-figure .plot-container .bglayer, .dpscope-figure .cartesianlayer .plot").first
+    room = plot.bounding_box()
+    assert room and room["height"] >= MIN_PLOT, f"the plot has {room} left"
+    assert page.locator(".dpscope-figure .legend .scrollbar[height]").count() == 0 or not page.locator(
+        ".dpscope-figure .legend .scrollbar"
+    ).evaluate("bar => bar.getBoundingClientRect().height > 0")
 
 
 @pytest.mark.full

@@ -57,6 +57,7 @@ def lesson() -> None:
         figure.risks(exact=exact, occupied=occupied, epsilon=loss, guess=guess, measured=measured),
         key="histogram_risks",
         badge=f"curves: exact theory · dot: simulated, {RELEASES} releases, preview sampler, seed {seed}",
+        presented_roles={"mechanism:identity"},
     )
     projected = errors("projected_histogram", full=occupied)
     at = int(np.argmin(np.abs(exact.epsilons - loss)))

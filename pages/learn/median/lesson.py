@@ -125,6 +125,7 @@ def _success(*, n: int, loss: float, delta: float, bits: float, guess: float, dr
         ),
         key="median_success",
         badge=f"curves: exact theory · dots: simulated, preview sampler, seed {drawn}",
+        presented_roles={"mechanism:exponential_median", "mechanism:stable_median"},
     )
 
 

@@ -55,11 +55,31 @@ def test_a_mean_on_the_stage_is_the_mean_that_was_asked() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", full_but(LESSONS, *list(LESSONS)[::3]))
-def test_a_lesson_is_shown_at_once_with_one_chart(lesson: str) -> None:
-    app = sound(opened("learn/page.py", present="1", lesson=lesson))
+def test_a_revealed_lesson_stays_revealed_with_one_chart(lesson: str) -> None:
+    app = sound(opened("learn/page.py", present="1", lesson=lesson, **{f"{lesson}-shown": "true"}))
     assert len(drawn(app)) == 1 and app.latex
     assert app.title[0].value == LESSONS[lesson].question
     assert "Guess first" not in texts(app)
+    assert "presentation_guess { display: none" in styles(app)
+
+
+@pytest.mark.parametrize("lesson", full_but(LESSONS, *list(LESSONS)[::3]))
+def test_a_lesson_on_the_stage_keeps_its_answer_until_show(lesson: str) -> None:
+    """Neither the picture nor a hidden part of the page has it: a browser's tools would find it there."""
+    app = sound(opened("learn/page.py", present="1", lesson=lesson))
+    (hidden,) = drawn(app).values()
+    assert "Guess first" in texts(app) and app.title[0].value == LESSONS[lesson].question
+    assert "hidden until you have guessed" in hidden["sentence"] and "display: none" in styles(app)
+    assert not app.latex and "simulated]" not in texts(app) and not app.expander
+    before = set(texts(app).split("\n"))
+    (toggle,) = (each for each in app.toggle if each.label == "Show what happens")
+    sound(toggle.set_value(True).run())
+    (shown,) = drawn(app).values()
+    assert "Guess first" not in texts(app) and "hidden until" not in shown["sentence"] and app.latex
+    answer = {each for each in texts(app).split("\n") if "-badge[" in each and "**" in each}
+    assert answer and not answer & before
+    marks = [len(each["data"]) for each in (hidden, shown)]
+    assert marks[0] < marks[1], "curves and dots come with the answer"
 
 
 def styles(app: AppTest) -> str:
