@@ -67,11 +67,11 @@ def test_counts_have_the_interval_of_the_noise(key: str) -> None:
 def test_a_mean_has_an_interval_in_its_unit() -> None:
     true = float(np.mean(pays()))
     widths = []
-    for key, queries, more in (
-        ("counted-mean", "thresholds", {}),
-        ("group-counters", "group-statistics", {"statistic": "mean"}),
+    for part in (
+        part_of(("pay",), "thresholds", "counted-mean"),
+        part_of(("pay",), "group-statistics", "group-counters", statistic="mean"),
     ):
-        found = released(part_of(("pay",), queries, key, **more))[0]
+        found = released(part)[0]
         assert found.title == "Mean of pay" and found.unit == "USD" and list(found.labels) == [""]
         assert found.low[0] <= found.values[0] <= found.high[0] and found.low[0] < true < found.high[0]
         assert found.sentence.startswith("Mean of pay: ") and "± " in found.sentence and " USD (95%)" in found.sentence
