@@ -57,6 +57,8 @@ from dprelease.requests.coverage import coverage
 from dprelease.requests.parts import Request, RequestPart, other_unit
 from dprelease.requests.tables import BETA, csv_files
 
+MAX_MOCK_NUMBERS = 100_000
+"""Numbers of a part up to which a rehearsal keeps its files: larger ones take long to write, and no page shows them."""
 SAW_TRUE_VALUES = "the data owner saw true values"
 ROUNDING = 1 + 1e-9
 MAX_REHEARSAL_ROWS = 1_000_000
@@ -111,12 +113,14 @@ class Rehearsal:
         numbers: number of released numbers.
         errors: guaranteed error of each part in one sentence, or that there is none.
         coverage: bounds, missing values and rows of each part that releases one value; else empty.
+        files: files of each part by name, of mock data; none of a part with more than MAX_MOCK_NUMBERS numbers.
     """
 
     seconds: float
     numbers: int
     errors: tuple[str, ...]
     coverage: tuple[str, ...] = ()
+    files: tuple[dict[str, bytes], ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -139,7 +143,7 @@ def rehearse_in_steps(request: Request) -> Generator[float, None, Rehearsal]:
     """
     if sentence := unreleasable(request) or unsuitable(request):
         raise ParameterError(sentence)
-    seconds, numbers = 0.0, 0
+    seconds, numbers, files = 0.0, 0, list[dict[str, bytes]]()
     for place, part in enumerate(request.parts):
         yield place / len(request.parts)
         problem = replace(part.problem, n=min(part.problem.n, MAX_REHEARSAL_ROWS, max_mock_rows(part.problem.domain)))
@@ -147,10 +151,12 @@ def rehearse_in_steps(request: Request) -> Generator[float, None, Rehearsal]:
         start = time.perf_counter()
         drawn = draw(part, problem, dataset)
         seconds += time.perf_counter() - start
-        numbers += drawn.outcomes().shape[1]
+        count = drawn.outcomes().shape[1]
+        numbers += count
+        files.append(csv_files(drawn, part.mechanism) if count <= MAX_MOCK_NUMBERS else {})
     errors = tuple(part.guaranteed_error(BETA) for part in request.parts)
     sentences = tuple(coverage(part.mechanism, part.problem) for part in request.parts)
-    return Rehearsal(seconds=seconds, numbers=numbers, errors=errors, coverage=sentences)
+    return Rehearsal(seconds=seconds, numbers=numbers, errors=errors, coverage=sentences, files=tuple(files))
 
 
 def existing_outcome(ledger: Ledger, dataset_id: str, request: Request, by: Actor) -> Stored | Failed | Refused | None:

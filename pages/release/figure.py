@@ -1,12 +1,17 @@
-"""A picture of released counts, from the released file only."""
+"""Pictures of released statistics with their intervals, from the released file only; of mock data with a watermark."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
+from dpcore.core import Floats
+from dprelease.downloads.statistics import ReleasedStatistic
+from dprelease.requests.intervals import LEVEL
 from pages.charts.axes import round_ticks
-from pages.charts.picture import Axis, Bars, Picture
+from pages.charts.picture import Axis, Bars, Dots, Picture, Words
 from pages.charts.words import printable_labels
 
 MAX_BARS = 2048
@@ -16,8 +21,13 @@ BESIDES = {"refused", "rows"}
 """Columns that do not name a cell."""
 
 
-def released_counts(frame: pd.DataFrame) -> Picture | None:
-    """Return a bar for each cell of one column, the last for missing values; None for files of another kind."""
+def released_counts(frame: pd.DataFrame, *, half_width: float = 0.0) -> Picture | None:
+    """Return a bar for each cell of one column, the last for missing values; None for files of another kind.
+
+    Args:
+        frame: the released table.
+        half_width: of the interval of each count; 0 where none is known.
+    """
     other_columns = BESIDES | ({"cell"} if list(frame.get("cell", ())) == list(range(len(frame))) else set())
     names = [str(name) for name in frame.columns if name not in other_columns]
     if "rows" not in frame or len(names) != 1 or not 1 < len(frame) <= MAX_BARS:
@@ -42,13 +52,56 @@ def released_counts(frame: pd.DataFrame) -> Picture | None:
     else:
         axis = Axis(title=column, labels=tuple(printable_labels(map(str, bar_names))))
         start, end = np.arange(len(bar_names)) - 0.4, np.arange(len(bar_names)) + 0.4
+    low, high = counts - half_width, counts + half_width
     return Picture(
         title="Released counts",
         x=axis,
         y=Axis(title="rows"),
-        marks=[Bars(role="released", name="released", start=start, end=end, value=counts)],
+        marks=[
+            Bars(role="released", name="released", start=start, end=end, value=counts),
+            *([_whiskers((start + end) / 2, counts, low, high)] if half_width else []),
+        ],
         sentence=f"{len(counts):,} released counts of {column}, from {counts.min():,.0f} to {counts.max():,.0f} rows."
         + (f" {missing_rows['rows'].sum():,.0f} rows are missing or do not fit." if len(missing_rows) else ""),
-        table={column: bar_names, "rows": list(counts)},
+        table={column: bar_names, "rows": list(counts)}
+        | ({"low": list(low), "high": list(high)} if half_width else {}),
         height=260,
     )
+
+
+def released_groups(statistic: ReleasedStatistic) -> Picture | None:
+    """Return a bar with a whisker for each group that has enough rows; None for too many groups, or none of them."""
+    shown = np.flatnonzero(~np.isnan(statistic.values))[: MAX_BARS + 1]
+    if not 0 < len(shown) <= MAX_BARS or len(statistic.labels) == 1:
+        return None
+    value, place = statistic.values[shown], np.arange(len(shown), dtype=np.float64)
+    low, high = (np.where(np.isfinite(each[shown]), each[shown], value) for each in (statistic.low, statistic.high))
+    unit = f" ({statistic.unit})" if statistic.unit else " (rows)" * statistic.whole
+    hidden = len(statistic.labels) - len(shown)
+    return Picture(
+        title=statistic.title,
+        x=Axis(labels=tuple(printable_labels(statistic.labels[each] for each in shown))),
+        y=Axis(title=next(iter(printable_labels([statistic.title.partition(" by ")[0]]))) + unit),
+        marks=[
+            Bars(role="released", name="released", start=place - 0.4, end=place + 0.4, value=value),
+            _whiskers(place, value, np.minimum(low, value), np.maximum(high, value)),
+        ],
+        sentence=f"{len(shown):,} groups with their intervals, from {value.min():,.6g} to {value.max():,.6g}{unit}."
+        + (f" {hidden:,} have too few rows to say." if hidden else ""),
+        table={
+            "group": list(statistic.labels),
+            "released": [statistic.amount(each) for each in range(len(statistic.labels))],
+        },
+        height=260,
+    )
+
+
+def _whiskers(x: Floats, value: Floats, low: Floats, high: Floats) -> Dots:
+    return Dots(role="ink", name=f"interval, {100 * LEVEL:g}%", x=x, y=value, low=low, high=high, size=3)
+
+
+def watermarked(picture: Picture) -> Picture:
+    """Return the picture of a test run, which says across it that it is of mock data."""
+    mark = Words(role="quiet", text="mock data", x=0.5, y=0.5, inside=True, size=40, bold=True)
+    marks = [replace(each, name="mock data") if each.name == "released" else each for each in picture.marks]
+    return replace(picture, marks=[*marks, mark], sentence=f"Mock data. {picture.sentence}")

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import datetime
-import io
 
-import pandas as pd
 import streamlit as st
 
-from dpcore.core.safe_csv import unescape_frame
 from dprelease.downloads import downloads_of
 from dprelease.downloads.archive import zip_files
 from dprelease.ledger.records import LedgerError, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
-from pages.charts.component import draw_with_table
-from pages.release.figure import released_counts
+from dprelease.requests.parts import Request
+from pages.release.cards import show_cards
 from pages.release.register import PROBLEM
 from pages.shell.ledger.accounts import PATIENT
 from pages.shell.ledger.roles import actor, admitted
 
-REFUSED = "The mechanism gave no answer (⊥). This result is stored and certified like any other."
-MAX_ROWS = 500
 NOT_YET = "You can see and download it here once the data owner publishes it."
 
 
@@ -61,27 +56,13 @@ def show_result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str =
             st.caption("Others can then see it. You cannot undo this.")
             # Before it is published, its tables have no download button.
             st.html("<style>[data-testid='stElementToolbar'] { display: none; }</style>")
-    for name in _choose_file(stored, key_suffix):
-        # A label may be "NA": only an empty cell is missing.
-        frame = pd.read_csv(io.BytesIO(stored.files[name]), keep_default_na=False, na_values=[""])
-        if "refused" in frame and frame["refused"].any():
-            st.info(REFUSED)
-            continue
-        badge = f"released: {charge_of(stored)}, secure sampler"
-        picture = released_counts(unescape_frame(frame))
-        if picture is None:
-            st.caption(f"{name}, {badge}.")
-            st.dataframe(frame.drop(columns="refused", errors="ignore").head(MAX_ROWS), height=240, hide_index=True)
-        else:
-            draw_with_table(picture, key=f"release_counts-{key_suffix}", badge=badge, title=f"counts of {name}")
-
-
-def _choose_file(stored: Stored, key_suffix: str) -> list[str]:
-    """Return the file to show: the only one, or the selected one."""
-    names = list(stored.files)
-    if len(names) > 1:
-        names = [str(st.selectbox("Released file", names, key=f"release_file-{key_suffix}"))]
-    return names
+    questions = Request.of(stored.body["request"]).parts
+    results = [
+        (question, {name: stored.files[name] for name in part["files"]})
+        for question, part in zip(questions, stored.body["parts"], strict=True)
+    ]
+    badge = f"released: {charge_of(stored)}, secure sampler"
+    show_cards(results, key=key_suffix, badge=badge, downloadable=stored.published)
 
 
 def publish(ledger: Ledger, dataset_id: str, entry: int) -> None:

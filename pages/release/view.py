@@ -15,6 +15,7 @@ from dprelease.release import cost, missing_column, other_format, refusal, too_w
 from dprelease.requests.parts import Request
 from pages.data.fit_check import offer_unfit_count
 from pages.data.picker import pick_source
+from pages.release.cards import MOCK, show_cards
 from pages.release.draw import (
     Drawing,
     account_if_idle,
@@ -201,6 +202,13 @@ def _choose_draw(store: Ledger, account: Account, source: Source, first_request:
     for part, error, coverage in zip(first_request.parts, rehearsal.errors, rehearsal.coverage, strict=True):
         if sentence := " ".join([error] * has_several + [coverage] * bool(coverage)):
             st.caption(f"{part.entry.title} of {escaped(part.reading.title)}: {sentence}")
+    show_cards(
+        list(zip(first_request.parts, rehearsal.files, strict=True)),
+        key="mock",
+        badge=MOCK,
+        downloadable=False,
+        mock=True,
+    )
     price = cost(request, account.registration)
     confirm(store, account.dataset_id, request, table, price=price, left=account.spent.left - price)
 

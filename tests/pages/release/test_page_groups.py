@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from dprelease.certificate import certificate, verify
+from dprelease.downloads.statistics import released_statistics
 from dprelease.ledger.checks import check
+from dprelease.requests.parts import Request
+from pages.release.cards import MOCK
 from tests.pages.opening import sound
 from tests.pages.release.test_page_states import PAGE, came, press, said, the, token
 
@@ -31,10 +34,15 @@ def test_a_mean_by_two_columns_is_planned_rehearsed_and_released(no_ledger: Path
     app.switch_page(PAGE)  # as the button does, which a page without a browser does not follow for long
     app = press(sound(app.run()), "Test run, free")
     assert "On mock data: " in said(app)
+    [sentence] = [each.value for each in app.code]
+    assert sentence.startswith("Mean of body_mass_g by species × sex: ") and sentence.endswith(f", {MOCK}")
     app = press(app, f"Charge ε {plan.cost.epsilon:g} and release")
     assert "Entry 1, charged ε 0.25. Not published." in said(app)
     ledger, dataset_id = the(no_ledger)
     [stored] = ledger.stored(dataset_id)
     assert verify(certificate(stored), stored.files) == [] == check(ledger, dataset_id)
+    assert MOCK not in said(app)
     [lines] = stored.files.values()
+    [sentence] = [each.value for each in app.code]
+    assert sentence == released_statistics(Request.of(stored.body["request"]).parts[0], lines)[0].sentence
     assert b"group species" in lines and b"mean" in lines

@@ -19,7 +19,7 @@ from dprelease.ledger.checks import check
 from dprelease.ledger.records import Stored
 from dprelease.requests.parts import Request
 from pages.data.upload import SessionFile
-from pages.release.results import REFUSED
+from pages.release.cards import REFUSED
 from tests.kit.chance.numbers import has_number
 from tests.pages.opening import as_steward, neighbours_said, sound, visitor
 from tests.pages.release.test_page_states import PAGE, came, press, registered, said, the, token

@@ -102,7 +102,7 @@ def test_others_see_what_is_published_and_nothing_else(no_ledger: Path, who: str
     for toggle in seen.toggle:
         toggle.set_value(True)
     seen = sound(seen.run())
-    assert len(seen.get("download_button")) == 2 + analyst
+    assert len(seen.get("download_button")) == 2 * (2 + analyst), "of each a zip and a CSV"
     assert ("Budget spent" in said(seen)) != analyst, "what is spent is for those who may spend it"
 
 

@@ -155,7 +155,7 @@ def test_from_no_ledger_to_a_release_and_once_more(no_ledger: Path) -> None:
     assert not app.get("download_button"), "what nobody published is served to nobody"
     assert "as entry 1. To see it again is free." in said(came()) and len(ledger.outcomes(dataset_id)) == 1
     app = press(app, "Publish, free")
-    assert "Entry 1, charged ε 1. Published." in said(app) and len(app.get("download_button")) == 1
+    assert "Entry 1, charged ε 1. Published." in said(app) and len(app.get("download_button")) == 2, "zip and CSV"
     (stored,) = ledger.stored(dataset_id)
     assert stored.published
     # Another session sees it again, free; another draw has its price, and is another entry.

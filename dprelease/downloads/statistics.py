@@ -1,0 +1,224 @@
+"""Released statistics in words, with their intervals: post-processing of the released files alone.
+
+Of a mean with its number of rows the file has no counters. Its interval is that of all counters that may have given
+these numbers, so that it contains theirs.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.core import Floats, ParameterError
+from dpcore.core.safe_csv import unescape_frame
+from dpcore.data.columns import Labels, Number, is_number
+from dpcore.data.dates import is_dates
+from dpcore.data.product import is_table
+from dpcore.data.reading.intake import clean_name
+from dpcore.mechanisms.grouped.mechanism import GroupMechanism
+from dpcore.mechanisms.grouped.release import statistics_of
+from dpcore.mechanisms.robust.counted_mean import CountedMean, may_count
+from dpcore.mechanisms.tables.direct_and_fourier import DirectTables
+from dpcore.queries.marginals import Marginals
+from dplab.intervals.noise import CounterNoise, GaussianNoise, LaplaceNoise
+from dplab.intervals.ratios import mean
+from dplab.intervals.released import noise_law
+from dprelease.downloads.group_tables import HIDDEN, rows_needed
+from dprelease.requests.intervals import LEVEL, decimals, end_names, outwards
+from dprelease.requests.parts import RequestPart
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DIGITS = 2
+"""Digits of half of an interval's width in a sentence."""
+MAX_NAMED = 12
+"""Groups that a sentence names."""
+OTHER = "any other value"
+"""Label of a group of missing values and values that do not fit."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReleasedStatistic:
+    """A statistic of one group or several, as it was released.
+
+    Attributes:
+        title: the statistic in words, such as "Mean of income by region".
+        unit: of the values; empty without one.
+        labels: of the groups; one empty label for all rows.
+        values: released values (K,); NaN where there is none, or where too few rows are left to say anything.
+        low: lower ends of the intervals (K,); NaN where nothing bounds them, or no interval is known.
+        high: upper ends.
+        whole: whether the values are numbers of rows, which are shown without decimals.
+    """
+
+    title: str
+    unit: str = ""
+    labels: Sequence[str]
+    values: Floats
+    low: Floats
+    high: Floats
+    whole: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """The statistic with its values and intervals in one sentence; of many groups their number alone."""
+        level = f" ({100 * LEVEL:g}%)" if np.isfinite(self.low).any() else ""
+        if len(self.labels) > MAX_NAMED:
+            half = np.unique((self.high - self.low) / 2)
+            each = f"± {_number(float(half[0]), 0)} each" if self.whole and len(half) == 1 else "each with its interval"
+            return f"{self.title}: {len(self.labels):,} groups, {each}{level}"
+        texts = [f"{label} {self.amount(place)}".strip() for place, label in enumerate(self.labels)]
+        return f"{self.title}: {'; '.join(texts)}{level}"
+
+    def amount(self, place: int) -> str:
+        """Return one group's value and interval as a text."""
+        unit = self.unit if self.unit == "%" else f" {self.unit}" * bool(self.unit)
+        value, low, high = float(self.values[place]), float(self.low[place]), float(self.high[place])
+        if np.isnan(value):
+            return HIDDEN
+        if not np.isfinite([low, high]).all():
+            return f"{value:,.4g}{unit}"
+        if high <= low:  # noise below 0, where no number of rows lies
+            return f"{value:,.4g} ({low:,.4g}){unit}"
+        places = decimals(low, high, digits=DIGITS)
+        digits = DIGITS - max(places, 0) if self.whole else DIGITS
+        places = min(places, 0) if self.whole else places
+        first, last = outwards(low, high, digits=digits)
+        shown = round(value, places)
+        below, above = shown - first, last - shown
+        if abs(above - below) <= 2 * 10.0**-places * (1 + 1e-9):
+            return f"{_number(shown, places)} ± {_number(max(below, above), places)}{unit}"
+        return f"{_number(shown, places)} ({_number(first, places)} to {_number(last, places)}){unit}"
+
+
+def released_statistics(question: RequestPart, contents: bytes) -> list[ReleasedStatistic]:
+    """Return the statistics in a part's file, the main one first; none where no interval is known, or no answer.
+
+    Args:
+        question: the part of the request.
+        contents: of its file.
+    """
+    table = released_table(contents)
+    if "refused" in table and table["refused"].any():
+        return []
+    if isinstance(question.mechanism, GroupMechanism):
+        return list(_of_groups(question, table))
+    if isinstance(question.mechanism, CountedMean):
+        return _of_mean(question, table)
+    noise = _noise_of_counts(question)
+    if noise is None or "rows" not in table:
+        return []
+    half, rows, domain = noise.half_width(1 - LEVEL), table.iloc[:, -1].to_numpy(dtype=float), question.reading.domain
+    # In tables of counts all columns but the first and the last are the data's, whatever their names.
+    cells = range(len(table))
+    labels = _labels(table.iloc[:, 1:-1]) if is_table(domain) else [domain.describe(cell) for cell in cells]
+    by = " × ".join(map(clean_name, question.reading.columns))
+    return [
+        ReleasedStatistic(
+            title=f"Rows by {by}", labels=labels, values=rows, low=rows - half, high=rows + half, whole=True
+        )
+    ]
+
+
+def released_table(contents: bytes) -> pd.DataFrame:
+    """Return a released file as a table, with texts as they were before they were escaped for spreadsheets."""
+    import pandas as pd
+
+    # A label may be "NA": only an empty cell is missing.
+    return unescape_frame(pd.read_csv(io.BytesIO(contents), keep_default_na=False, na_values=[""]))
+
+
+def _labels(table: pd.DataFrame) -> list[str]:
+    """Return the label of each line of a table of labels."""
+    texts = table.astype(object).where(table.notna(), "").values.tolist()
+    return [" × ".join(str(text) or OTHER for text in row) for row in texts]
+
+
+def _of_groups(question: RequestPart, table: pd.DataFrame) -> Iterator[ReleasedStatistic]:
+    """Return statistics of groups, rows last; a group of too few noisy rows has no value, as in the report."""
+    queries = statistics_of(question.problem)
+    names = [clean_name(name) for name in queries.domain.names]
+    labels = _labels(table[[name for name in table if str(name).startswith("group ")]])
+    by = " × ".join(names[place] for place in queries.group_columns)
+    hidden = table["rows"].to_numpy(dtype=float) < rows_needed(question)
+    statistics = [str(name) for name in table.columns[list(table.columns).index("rows") :]]
+    for name in [*statistics[1:], "rows"]:
+        ends = end_names(name)
+        if not set(ends) <= set(statistics):
+            continue
+        kind, _, column = name.partition(" of ")
+        place = next((each for each in queries.numbers if queries.domain.names[each] == column), queries.numbers[0])
+        title, unit = _words(kind, names[place], queries.domain.columns[place])
+        if name == "ratio of sums":
+            title, unit = f"Ratio of {' to '.join(names[each] for each in queries.numbers)}", ""
+        scale = 100.0 if unit == "%" else 1.0
+        numbers = [scale * table[each].to_numpy(dtype=float) for each in (name, *ends)]
+        value, low, high = (np.where(hidden & (name != "rows"), np.nan, each) for each in numbers)
+        yield ReleasedStatistic(
+            title=title + (f" by {by}" if by else ""), unit=unit, labels=labels, values=value, low=low, high=high,
+            whole=title.startswith("Rows"),
+        )  # fmt: skip
+
+
+def _words(kind: str, name: str, column: Number | Labels) -> tuple[str, str]:
+    """Return a statistic of a column in words, and its unit."""
+    if kind == "rows":
+        return "Rows", ""
+    if is_number(column):
+        return f"{kind.capitalize()} of {name}", column.unit if kind != "variance" else ""
+    label = f"{name} = {clean_name(column.describe(1))}"  # of two labels the second is counted
+    return {"proportion": (f"Share with {label}", "%"), "sum": (f"Rows with {label}", "")}.get(
+        kind, (f"{kind.capitalize()} of {label}", "")
+    )
+
+
+def _of_mean(question: RequestPart, table: pd.DataFrame) -> list[ReleasedStatistic]:
+    """Return a mean with its interval, which contains that of each pair of counters that fits the file."""
+    line = question.reading.domain
+    if not is_number(line) or is_dates(line):
+        return []
+    value, rows = float(table["mean"].iloc[0]), float(table["rows"].iloc[0])
+    counters = may_count(line, mean=value, rows=rows)
+    found = mean(
+        counters,
+        noise_law(question.mechanism, question.problem),
+        level=LEVEL,
+        low=float(line.low),
+        high=float(line.high),
+    )
+    return [
+        ReleasedStatistic(
+            title=f"Mean of {clean_name(question.reading.title)}",
+            unit=line.unit,
+            labels=[""],
+            values=np.array([value]),
+            low=found.low.min(keepdims=True),
+            high=found.high.max(keepdims=True),
+        )
+    ]
+
+
+def _noise_of_counts(question: RequestPart) -> CounterNoise | None:
+    """Return the noise of each released count; None where the counts have no independent noise of one law."""
+    mechanism, problem = question.mechanism, question.problem
+    if isinstance(mechanism, DirectTables):
+        queries, domain = question.queries, problem.domain
+        if not (isinstance(queries, Marginals) and is_table(domain) and queries.ways == domain.attributes):
+            return None  # counts of several tables
+        if mechanism.noise == "laplace":
+            return LaplaceNoise.of(epsilon=mechanism.epsilon, sensitivity=mechanism.moves(problem))
+        return GaussianNoise(mechanism.sigma(problem))
+    try:
+        return noise_law(mechanism, problem)
+    except ParameterError:
+        return None
+
+
+def _number(value: float, places: int) -> str:
+    """Return a number with so many decimals, and without any where they are none."""
+    return f"{round(value, places) + 0.0:,.{max(places, 0)}f}"

@@ -1,0 +1,91 @@
+"""Result cards: a card for each released statistic, with its interval, picture, sentence and file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from dpcore.core.safe_csv import escape_frame
+from dprelease.downloads.statistics import ReleasedStatistic, released_statistics, released_table
+from dprelease.requests.parts import RequestPart
+from pages.charts.component import draw_with_table
+from pages.release.figure import released_counts, released_groups, watermarked
+from pages.shell.private.data_in_use import escaped
+
+REFUSED = "The mechanism gave no answer (⊥). This result is stored and certified like any other."
+MOCK = "mock data, not a release"
+MAX_ROWS = 500
+MAX_CARDS = 8
+"""Cards that are drawn before the user asks for all."""
+Results = Sequence[tuple[RequestPart, Mapping[str, bytes]]]
+"""Parts of a request, each with its files by name."""
+
+
+def show_cards(results: Results, *, key: str, badge: str, downloadable: bool, mock: bool = False) -> None:
+    """Draw a card for each statistic, in the request's order.
+
+    Args:
+        results: the statistics.
+        key: makes the keys of the controls unique.
+        badge: provenance of the numbers.
+        downloadable: whether the files can be downloaded: only once they are published.
+        mock: whether the numbers are of mock data.
+    """
+    count = len(results)
+    if count > MAX_CARDS and not st.toggle(f"Show all {count} statistics", key=f"release_all-{key}"):
+        results = results[:MAX_CARDS]
+    for place, (question, files) in enumerate(results, 1):
+        for number, (name, contents) in enumerate(files.items(), 1):
+            with st.container(border=True):
+                _card(question, name, contents, key=f"{key}-{place}-{number}", badge=badge, mock=mock)
+                if downloadable:
+                    st.download_button(
+                        "CSV", contents, file_name=name, mime="text/csv", on_click="ignore",
+                        key=f"release_csv-{key}-{place}-{number}", help=name,
+                    )  # fmt: skip
+
+
+def _card(question: RequestPart, name: str, contents: bytes, *, key: str, badge: str, mock: bool) -> None:
+    frame = released_table(contents)
+    statistics = released_statistics(question, contents)
+    watermark = " · mock data" if mock else ""
+    if not statistics:
+        quantity = question.queries.title.partition(":")[0]
+        st.markdown(f"**{escaped(question.entry.title)}, {quantity.lower()} of {escaped(question.reading.title)}**")
+        if "refused" in frame and frame["refused"].any():
+            st.info(REFUSED)
+            return
+        picture = released_counts(frame)
+        if picture is not None:
+            picture = watermarked(picture) if mock else picture
+            draw_with_table(picture, key=f"release_counts-{key}", badge=badge, title=f"counts of {name}")
+            return
+        st.caption(f"{name}, {badge}{watermark}.")
+        shown = frame.drop(columns="refused", errors="ignore").head(MAX_ROWS)
+        st.dataframe(escape_frame(shown), height=min(240, 38 * (len(shown) + 1)), hide_index=True)
+        return
+    statistic = _chosen(statistics, key)
+    half_width = float(statistic.high[0] - statistic.low[0]) / 2
+    picture = (released_counts(frame, half_width=half_width) if statistic.whole else None) or released_groups(statistic)
+    if picture is None:
+        for each in statistics:
+            st.markdown(f"{escaped(each.title)}{watermark}  \n**{escaped(each.sentence.partition(': ')[2])}**")
+        st.caption(f"{badge}.")
+    else:
+        st.markdown(f"**{escaped(statistic.title)}**{watermark}")
+        picture = watermarked(picture) if mock else picture
+        draw_with_table(picture, key=f"release_counts-{key}", badge=badge, title=escaped(statistic.title))
+    st.code(statistic.sentence + (f", {MOCK}" if mock else ""), language=None, wrap_lines=True)
+
+
+def _chosen(statistics: Sequence[ReleasedStatistic], key: str) -> ReleasedStatistic:
+    """Return the statistic to show, which has a control where a part has several by group."""
+    if len(statistics) == 1 or len(statistics[0].labels) == 1:
+        return statistics[0]
+    titles = [escaped(each.title.partition(" by ")[0]) for each in statistics]
+    place = st.selectbox(
+        "Statistic", range(len(statistics)), format_func=titles.__getitem__, key=f"release_statistic-{key}",
+        label_visibility="collapsed",
+    )  # fmt: skip
+    return statistics[place]

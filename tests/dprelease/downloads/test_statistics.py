@@ -1,0 +1,107 @@
+"""Released statistics in words: their intervals contain the true values, and hostile names stay names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpcore.core import Neighbours
+from dpcore.data.columns import Labels, Number
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
+from dpcore.data.reading.tables import read_table
+from dpcore.data.twin import twin
+from dpcore.randomness import Preview
+from dprelease.downloads.group_tables import HIDDEN
+from dprelease.downloads.statistics import ReleasedStatistic, released_statistics
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
+from dprelease.requests.parts import RequestPart
+from dprelease.requests.tables import csv_files
+
+JOBS = ("cook", "=nurse")
+ROWS = [(JOBS[i % 3 > 0], i * 37 % 100, ("no", "yes")[i % 4 == 0]) for i in range(600)]
+TABLE = DeclaredTable(
+    columns=(
+        DeclaredColumn(name="rows", on=Labels(labels=JOBS)),  # named as a column of the released file
+        DeclaredColumn(name="pay", on=Number(high=100.0, bins=100, unit="USD")),
+        DeclaredColumn(name="smoker", on=Labels(labels=("no", "yes"))),
+    )
+)
+
+
+def part_of(columns: tuple[str, ...], queries: str, key: str, *, epsilon: float = 1.0, **more: Any) -> RequestPart:
+    question = PlannedQuestion(columns=columns, queries=queries, entry_key=key, epsilon=epsilon, **more)
+    plan = Plan(table=TABLE, n=600, questions=(question,), neighbours=Neighbours.ADD_REMOVE_ONE)
+    return plan.request().parts[0]
+
+
+def released(part: RequestPart, *, seed: int = 1) -> list[ReleasedStatistic]:
+    text = "\n".join(["rows,pay,smoker", *(f"{job},{pay},{smoker}" for job, pay, smoker in ROWS)])
+    table = read_table(text.encode(), name="people.csv", header=True)
+    state = part.mechanism.prepare(
+        part.reading.dataset(table, twin(part.reading, n=1).dataset().provenance), part.problem
+    )
+    [contents] = csv_files(part.mechanism.run(state, Preview(seed), 1), part.mechanism).values()
+    return released_statistics(part, contents)
+
+
+def pays(job: str = "") -> list[float]:
+    return [pay + 0.5 for each, pay, _ in ROWS if job in ("", each)]  # the middles of the cells
+
+
+@pytest.mark.parametrize("key", ["identity", "gaussian"])
+def test_counts_have_the_interval_of_the_noise(key: str) -> None:
+    covered, asked = 0, 40
+    for seed in range(asked):
+        [found] = released(part_of(("rows",), "cells", key), seed=seed)
+        assert found.title == "Rows by rows" and list(found.labels)[:2] == list(JOBS)
+        truth = np.array([sum(each == job for each, _, _ in ROWS) for job in JOBS])
+        covered += int(((found.low[:2] <= truth) & (truth <= found.high[:2])).sum())
+        half = (found.high - found.low) / 2
+        assert np.ptp(half) == 0 and f"± {half[0]:g}" in found.sentence and found.sentence.endswith("(95%)")
+    assert covered >= 0.85 * 2 * asked  # at 95% fewer have a chance below 1e-4
+
+
+def test_a_mean_has_an_interval_in_its_unit() -> None:
+    true = float(np.mean(pays()))
+    widths = []
+    for part in (
+        part_of(("pay",), "thresholds", "counted-mean"),
+        part_of(("pay",), "group-statistics", "group-counters", statistic="mean"),
+    ):
+        found = released(part)[0]
+        assert found.title == "Mean of pay" and found.unit == "USD" and list(found.labels) == [""]
+        assert found.low[0] <= found.values[0] <= found.high[0] and found.low[0] < true < found.high[0]
+        assert found.sentence.startswith("Mean of pay: ") and "± " in found.sentence and " USD (95%)" in found.sentence
+        widths.append(float(found.high[0] - found.low[0]))
+    assert widths[0] == pytest.approx(widths[1], rel=0.1), "the same counters and noise"
+
+
+def test_means_and_shares_by_group_have_plan_s_words() -> None:
+    part = part_of(("pay",), "group-statistics", "group-counters", statistic="mean", by=("rows",))
+    mean, total, rows = released(part)
+    assert [mean.title, total.title, rows.title] == [
+        f"{each} by rows" for each in ("Mean of pay", "Sum of pay", "Rows")
+    ]
+    for place, job in enumerate(JOBS):
+        assert mean.low[place] < np.mean(pays(job)) < mean.high[place] and f"{job} " in mean.sentence
+    assert mean.amount(2) == HIDDEN and np.isnan(total.values[2]), "missing labels have too few rows to say"
+    share = released(part_of(("smoker",), "group-statistics", "group-counters", statistic="share", by=("rows",)))[0]
+    assert share.title == "Share with smoker = yes by rows" and share.unit == "%"
+    assert 0 <= share.low[0] < share.high[0] <= 100 and "%" in share.amount(0)
+
+
+def test_people_by_group_have_the_interval_of_their_noise() -> None:
+    part = part_of((), "marginal-tables", "direct-tables", statistic="people", by=("rows", "smoker"))
+    [found] = released(part)
+    assert found.title == "Rows by rows × smoker" and found.labels[0] == "cook × no"
+    true = sum(job == "cook" and smoker == "no" for job, _, smoker in ROWS)
+    assert found.low[0] <= true <= found.high[0]
+
+
+def test_many_groups_are_counted_and_a_median_has_no_interval() -> None:
+    [found] = released(part_of(("pay",), "intervals", "identity"))
+    assert f"{len(found.labels)} groups, ± " in found.sentence
+    assert released(part_of(("pay",), "thresholds", "exponential_median", values={"quantile": 0.5})) == []
