@@ -29,6 +29,9 @@ from pages.shell.private.twin import registered_rows
 from pages.shell.session import DATA
 from pages.shell.state import set_controls
 
+OPENING_EPSILON = 0.1
+"""ε at which the page opens: small enough that the noise is seen."""
+
 
 def read_recipe() -> Recipe | GroupRequest | None:
     """Draw all controls except ε and return their recipe, or request of means by group; None if an input is missing."""
@@ -82,7 +85,7 @@ def _parameters(entry: Entry, query_class: Queries) -> dict[str, Value]:
     values: dict[str, Value] = {}
     for name, parameter in entry.controls().items():
         if name == "epsilon":
-            values[name] = dict(DEFAULT_RECIPE.values)[name]
+            values[name] = OPENING_EPSILON
             continue
         values[name] = control(entry, name, parameter)
         if name in ("points", "sizing"):

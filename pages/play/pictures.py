@@ -11,19 +11,22 @@ from dpcore.core import Dataset, Floats, exactly
 from dpcore.data.columns import is_number
 from dpcore.data.product import is_map
 from dpcore.limits.bounds.applicable import lower_bound
+from dpcore.queries.linear import LinearQueries
 from dplab.measure import ErrorReport
 from pages.charts.axes import axis_range, round_up
 from pages.charts.component import EncodedCharts
 from pages.charts.histogram import histogram, playable_releases
 from pages.charts.maps import MAX_FRAMES, darkest_count, released_map, true_map
 from pages.charts.picture import Axis, Outline, Picture, Region
-from pages.charts.words import percent, percent_up, rows
+from pages.charts.words import percent, percent_up, rows_up
 from pages.charts.worst import worst_error
 from pages.play.figures.band import error_band
 from pages.play.query import Query, edges
 
 HEIGHT, LEGEND, NARROW, LOWER_HEIGHT, ANSWER = 235, 30, 52, 234, 22
 """Pixels of the upper row, of its legend, of a legend beside two maps, of the lower row, and of an answer."""
+HEADLINE_SHARE = 0.95
+"""Share of the releases whose error the headline covers: 19 of 20."""
 TITLES = {
     "data_chart": "true and released data",
     "true_map": "true map",
@@ -131,13 +134,14 @@ def _answer_pixels(view: View) -> int:
 
 
 def headline(report: ErrorReport) -> str:
-    """Return the headline: the median over releases of the worst query's error."""
-    start = f"At ε = {exactly(report.guarantee.epsilon)}"
+    """Return the headline: the error of the worst query in 19 of 20 releases, in rows."""
+    start, queries = f"At ε = {exactly(report.guarantee.epsilon)}", report.problem.queries
     if not len(report.answered):
         return f"{start}, every release gives no answer (⊥)"
-    typical = float(np.median(report.answered))
-    error_words = f"{percent(typical)}: {rows(typical, report.problem.n)}"
-    return f"{start}, the expected error of the worst {report.problem.queries.one} is {error_words}"
+    reach = float(np.quantile(report.answered, HEADLINE_SHARE, method="higher"))
+    subject = queries.one if isinstance(queries, LinearQueries) else f"count of any {queries.one}"
+    given = " when there is an answer" if report.refused.any() else ""
+    return f"{start}, a published {subject} is off by up to {rows_up(reach, report.problem.n)}, 19 times in 20{given}"
 
 
 def _band_caption(report: ErrorReport) -> str:

@@ -87,9 +87,9 @@ def test_the_library_comes_with_the_page_the_slider_moves_the_error_and_the_link
     settled(page)
     after = captions(page)
     assert before != after
-    assert float(page.get_by_role("spinbutton", name="Exact ε").input_value()) == 0.25
-    assert slider.get_attribute("aria-valuetext") == "ε = 0.25"
-    assert "epsilon=0.25" in page.url
+    assert float(page.get_by_role("spinbutton", name="Exact ε").input_value()) == 0.025
+    assert slider.get_attribute("aria-valuetext") == "ε = 0.025"
+    assert "epsilon=0.025" in page.url
     assert captions(reopened(page)) == after
 
 

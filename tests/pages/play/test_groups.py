@@ -59,9 +59,9 @@ SIZES = (400, 60, 12, 0)
 
 
 def started(**link: str) -> AppTest:
-    """Play with a link; few releases are previewed unless it says more."""
+    """Play with a link; few releases are previewed, at ε = 1, unless it says more."""
     app = visitor("play/page.py")
-    app.query_params.update({"trials": "100", **link})
+    app.query_params.update({"trials": "100", "epsilon": "1", **link})
     return sound(app.run())
 
 
@@ -294,7 +294,7 @@ def private_table(**state: Any) -> tuple[AppTest, SessionFile]:
     told |= {f"{held.prefix}{name}": value for name, value in declared.items()}
     for name, value in {**told, **state}.items():
         app.session_state[name] = value
-    app.query_params["data"] = "my-file"
+    app.query_params.update({"data": "my-file", "epsilon": "1"})
     return sound(app.run()), held
 
 

@@ -33,7 +33,7 @@ from tests.pages.opening import MAIN, sound, visitor
 
 def opened(**link: str) -> AppTest:
     """Explore, opened by a link; on a small problem, unless the link says otherwise."""
-    link = {"n": "1000", "bits": "5", "trials": "100", **link}
+    link = {"n": "1000", "bits": "5", "trials": "100", "epsilon": "1", **link}
     app = AppTest.from_file(MAIN, default_timeout=600)
     for name, value in link.items():
         app.query_params[name] = value

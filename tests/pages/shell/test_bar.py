@@ -11,7 +11,7 @@ from pages.shell.status import BADGES
 from tests.pages.opening import neighbours_said, opened, sound, texts
 
 REPLACE, ADD_REMOVE = (each.words for each in Neighbours)
-SMALL = {"data": "bimodal", "n": "1000", "bits": "5", "trials": "100"}
+SMALL = {"data": "bimodal", "n": "1000", "bits": "5", "trials": "100", "epsilon": "1"}
 
 
 @pytest.mark.parametrize("relation", Neighbours)
