@@ -8,7 +8,7 @@ import numpy as np
 
 from dpcore.core import Floats, exactly
 from dplab.sweep import Sweep
-from pages.charts.picture import Axis, Band, Corner, Curve, Dots, Mark, Picture, Region, Rule, Wall, Words
+from pages.charts.picture import Anchor, Axis, Band, Corner, Curve, Dots, Mark, Picture, Region, Rule, Wall, Words
 from pages.charts.words import percent, printable_labels, rows, short_numbers, with_weaker
 
 TICKS = (0.001, 0.01, 0.1, 1, 10)
@@ -18,6 +18,8 @@ ROOM = 3.0
 """Factor below the smallest error, where labels have room."""
 FREE_LEFT = 0.3
 """Smallest ε whose rule leaves room for the strip's label at the left."""
+OWN_LEFT = 0.07
+"""Smallest ε whose rule leaves room for its own label at the left, where that of the strip is at the right."""
 
 
 def tradeoff(
@@ -67,7 +69,8 @@ def tradeoff(
         marks, has_promise = marks + promise, bool(promise)
     if alpha:
         marks.append(Rule(role="ink", y=alpha, label=f"allowed error α = {exactly(alpha)}", dash="dot", width=1.5))
-    marks.append(Rule(role="ink", x=epsilon, label=f"ε = {exactly(epsilon)}", width=1.5))
+    side: Anchor = "left" if OWN_LEFT <= epsilon < FREE_LEFT else "right"
+    marks.append(Rule(role="ink", x=epsilon, label=f"ε = {exactly(epsilon)}", width=1.5, side=side))
     return Picture(
         title="Error against ε for each mechanism",
         x=Axis(title="← more private · ε · more accurate →", log=True, form="~g", ticks=TICKS),
