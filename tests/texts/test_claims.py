@@ -177,7 +177,11 @@ def test_every_row_has_a_source_and_a_test_that_exists() -> None:
 
 def test_every_sentence_has_its_row_and_every_row_its_sentence() -> None:
     known = {(row["file"], row["sentence"]) for row in rows()}
-    assert sorted(claimed() - known) == [] == sorted(known - claimed())
+    new, gone = sorted(claimed() - known), sorted(known - claimed())
+    assert not new and not gone, (
+        "Run `python -m tests.texts.test_claims`, then fill in source and test of each new row of claims.csv: "
+        f"{new}; no sentence any more: {gone}"
+    )
 
 
 def test_the_table_is_sorted_and_has_no_row_twice() -> None:
