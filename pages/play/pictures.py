@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,7 +19,7 @@ from pages.charts.component import EncodedCharts
 from pages.charts.histogram import histogram, playable_releases
 from pages.charts.maps import MAX_FRAMES, darkest_count, released_map, true_map
 from pages.charts.picture import Axis, Outline, Picture, Region
-from pages.charts.words import percent, percent_up, rows_up
+from pages.charts.words import percent, percent_up
 from pages.charts.worst import worst_error
 from pages.play.figures.band import error_band
 from pages.play.query import Query, edges
@@ -134,14 +135,15 @@ def _answer_pixels(view: View) -> int:
 
 
 def headline(report: ErrorReport) -> str:
-    """Return the headline: the error of the worst query in 19 of 20 releases, in rows."""
+    """Return the headline, which has room on one line: the error of the worst query in 19 of 20 releases, in rows."""
     start, queries = f"At ε = {exactly(report.guarantee.epsilon)}", report.problem.queries
     if not len(report.answered):
         return f"{start}, every release gives no answer (⊥)"
     reach = float(np.quantile(report.answered, HEADLINE_SHARE, method="higher"))
-    subject = queries.one if isinstance(queries, LinearQueries) else f"count of any {queries.one}"
+    subject = f"a {queries.one}" if isinstance(queries, LinearQueries) else f"the count of any {queries.one}"
     given = " when there is an answer" if report.refused.any() else ""
-    return f"{start}, a published {subject} is off by up to {rows_up(reach, report.problem.n)}, 19 times in 20{given}"
+    off = math.ceil(reach * report.problem.n - 1e-9)
+    return f"{start}, {subject} is off by up to {off:,} rows, 19 times in 20{given}"
 
 
 def _band_caption(report: ErrorReport) -> str:

@@ -212,7 +212,7 @@ def test_no_other_module_writes_csv_or_shows_a_table_unescaped() -> None:
     }
     assert shown == {
         "pages/charts/component.py", "pages/plan/preview.py", "pages/plan/synthetic_table.py",
-        "pages/release/results.py",  # a released file as it is, escaped
+        "pages/release/cards.py",  # a released file as it is, escaped
         "pages/learn/lowbits/lesson.py",  # numbers and words of the lesson
     }  # fmt: skip
 
