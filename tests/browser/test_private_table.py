@@ -85,7 +85,7 @@ def test_a_private_file_is_no_dead_end_and_stays_unseen(browser: Browser, server
         page.keyboard.press("ArrowLeft")
         expect(page.locator(".dpscope-line")).not_to_have_text(before)
         settled(page)
-        assert "At ε = 0.8," in page.locator(".dpscope-line").inner_text()
+        assert "At ε = 0.08," in page.locator(".dpscope-line").inner_text()
         for name in ("one-number", "conversation"):
             go_to(page, name)
             expect(plot(page, "promises_chart")).to_be_visible()
