@@ -67,9 +67,9 @@ NO_ENGINES = (
     "The tests of engines need the Postgres server, and Java for Spark. Install both (on Debian: apt-get "
     "install postgresql default-jre-headless)."
 )
-WORKERS = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
+WORKERS = ("-n", "2", "-p", "tests.sharing", "--no-loadscope-reorder")
 """Two processes share the tests by files, in the order that tests/conftest.py gives them."""
-WITH_ONE_BROWSER = ("-n", "3", "-p", "tests.one_browser", "--no-loadscope-reorder")
+WITH_ONE_BROWSER = ("-n", "3", "-p", "tests.sharing", "--one-browser", "--no-loadscope-reorder")
 """One process has all browser tests, which mostly wait; two share the others by files."""
 SUITES = {
     "": "not full and not harness and not engines",

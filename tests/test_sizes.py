@@ -314,7 +314,7 @@ def largest(page: str, link: dict[str, str], *, seconds: int = SECONDS) -> dict[
     told = [f"{name}={value}" for name, value in (LOUD | link).items()]
     ran = subprocess.run(
         [sys.executable, "-m", "tests.pages.largest_controls", page, str(MEGABYTES), str(seconds), *told],
-        cwd=ROOT, capture_output=True, text=True, timeout=16 * SECONDS,
+        cwd=ROOT, capture_output=True, text=True, timeout=5 * SECONDS,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr[-2000:]

@@ -66,9 +66,8 @@ SCREENS = {
     "desktop-light": (DESKTOP, "light"),
     "phone-dark": (PHONE, "dark"),
     "desktop-dark": (DESKTOP, "dark"),
-    "phone-light": (PHONE, "light"),
 }
-"""Sizes and themes."""
+"""Sizes and themes; a phone in light has the places of the second, and the colours of the first."""
 
 
 def on_screens(names: str, *states: tuple[Any, ...], full: Container[str] = ()) -> pytest.MarkDecorator:

@@ -7,7 +7,9 @@ whose name holds one of them.
 
 from __future__ import annotations
 
+import compileall
 import os
+import py_compile
 import shutil
 import subprocess
 import sys
@@ -27,6 +29,8 @@ COPIES = 2
 LEFT_OUT = shutil.ignore_patterns(".*cache", ".git", ".venv*", "__pycache__", ".hypothesis", "pictures")
 PASSED, FAILED, NONE_CHOSEN = 0, 1, 5
 """Exit codes of pytest; any other means that the test was not run."""
+BY_CONTENT = py_compile.PycInvalidationMode.CHECKED_HASH
+"""A compiled file counts only for the text it was made of: none can outlive a fault, or hide one."""
 APART = ("browser", "not browser")
 """Marks of tests that are tried one after the other: the browser's driver keeps its process's event loop."""
 
@@ -101,6 +105,7 @@ def copies() -> Iterator[Queue[Path]]:
     with tempfile.TemporaryDirectory(prefix="dpscope-mutants-") as folder:
         for place in range(COPIES):
             shutil.copytree(HERE, Path(folder) / str(place), ignore=LEFT_OUT)
+            compileall.compile_dir(Path(folder) / str(place), quiet=1, invalidation_mode=BY_CONTENT)
             free.put(Path(folder) / str(place))
         yield free
 

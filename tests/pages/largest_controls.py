@@ -8,6 +8,7 @@ it was ended because it used more seconds of the processor: those do not depend 
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import resource
@@ -123,6 +124,8 @@ def end_after(seconds: int, walk: PageWalk) -> None:
     signal.signal(signal.SIGXCPU, end)
     # Past the second limit, the system ends a process that does not hear the first.
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, 2 * seconds))
+    # What only waits uses no processor: this says where each thread stands, and ends.
+    faulthandler.dump_traceback_later(4 * seconds, exit=True)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from tests.pages.opening import VIEWS, opened, sound
 
 INVENTORY = Path(__file__).with_name("inventory.json")
 LISTED: dict[str, list[str]] = json.loads(INVENTORY.read_text(encoding="utf-8")) if INVENTORY.is_file() else {}
+TO_ADD = "`python -m tests.pages.test_inventory` adds what is new"
 CONTROLS = (
     "button", "button_group", "checkbox", "date_input", "download_button", "file_uploader", "multiselect",
     "number_input", "radio", "select_slider", "selectbox", "slider", "text_area", "text_input", "toggle",
@@ -134,6 +135,7 @@ def test_every_lesson_and_its_controls_are_there() -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("file", VIEWS)
 def test_every_control_of_a_page_is_there(file: str) -> None:
+    assert file in LISTED, f"{file} is not in {INVENTORY.name}: {TO_ADD}."
     assert set(LISTED[file]) - walked(file) == set()
 
 

@@ -11,6 +11,7 @@ from tests.kit.browser import PHONE, Server, reopened, sentences, sound, visible
 from tests.kit.rest import settled
 
 SCREEN = ViewportSize(width=1280, height=900)
+TABLET = ViewportSize(width=1024, height=768)
 MOST = 250
 ROOM = "document.querySelector('[data-testid=stMain]').scrollHeight - window.innerHeight"
 IN_SIGHT = """selectors => selectors.map(selector => {
@@ -53,26 +54,14 @@ def shown(page: Page, server: Server, lesson: str) -> str:
 
 @pytest.mark.parametrize("viewport", [SCREEN], ids=["screen"])
 @pytest.mark.parametrize("lesson", full_but(LESSONS, *list(LESSONS)[::3]))
-def test_a_lesson_is_one_screen(page: Page, server: Server, lesson: str) -> None:
-    shown(page, server, lesson)
-    sound(page)
-
-
-@pytest.mark.parametrize("viewport", [ViewportSize(width=1024, height=768)], ids=["tablet"])
-@pytest.mark.parametrize("lesson", full_but(LESSONS, "directions", "low-bits"))
-def test_on_a_tablet_no_formula_and_no_button_of_a_lesson_is_cut(page: Page, server: Server, lesson: str) -> None:
-    visit(page, server, f"learn?lesson={lesson}&{lesson}-shown=true")
-    formulas, buttons = page.evaluate(FORMULAS), page.evaluate(BUTTONS)
-    assert formulas and all(formulas), "a formula is cut off"
-    assert buttons and all(buttons), "the words of a button are clipped to"
-
-
-@pytest.mark.parametrize("viewport", [SCREEN], ids=["screen"])
-@pytest.mark.parametrize(
-    "lesson", [pytest.param(lesson, marks=[pytest.mark.full] * (place > 0)) for place, lesson in enumerate(LESSONS)]
-)
-def test_the_link_of_a_lesson_reopens_it_on_a_phone(page: Page, server: Server, lesson: str) -> None:
+def test_a_lesson_is_one_screen_and_its_link_reopens_it_on_a_phone(page: Page, server: Server, lesson: str) -> None:
     after = shown(page, server, lesson)
+    sound(page)
+    page.set_viewport_size(TABLET)
+    settled(page)
+    formulas, buttons = page.evaluate(FORMULAS), page.evaluate(BUTTONS)
+    assert formulas and all(formulas), "a formula is cut off on a tablet"
+    assert buttons and all(buttons), "the words of a button are clipped to on a tablet"
     page.set_viewport_size(PHONE)
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     assert sentences(reopened(page)) == after or lesson == "low-bits"  # its secure draws are never the same
