@@ -13,6 +13,7 @@ from dpcore.mechanisms.grouped.release import GroupRelease
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.mechanisms.robust.counted_mean import CountedMean, MeanRelease, weight
+from dpcore.mechanisms.tables.direct_and_fourier import DirectTables
 from dpcore.randomness import NoisyCounts, Preview
 from dplab.intervals.combinations import people, single
 from dplab.intervals.exchangeable import DRAWS, half_widths, noise_draws, seed_of
@@ -39,6 +40,10 @@ def noise_law(mechanism: Mechanism, problem: Problem) -> CounterNoise:
         return GaussianNoise(mechanism.sigma(problem))
     if isinstance(mechanism, GaussianGroupCounters):
         return GaussianNoise(mechanism.scale(problem))
+    if isinstance(mechanism, DirectTables):  # every cell of every table
+        if mechanism.noise == "laplace":
+            return LaplaceNoise.of(epsilon=mechanism.epsilon, sensitivity=mechanism.moves(problem))
+        return GaussianNoise(mechanism.sigma(problem))
     raise ParameterError("The numbers of this mechanism do not have independent noise of one law.")
 
 

@@ -24,7 +24,7 @@ from dpcore.mechanisms.grouped.release import statistics_of
 from dpcore.mechanisms.robust.counted_mean import CountedMean, may_count
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables
 from dpcore.queries.marginals import Marginals
-from dplab.intervals.noise import CounterNoise, GaussianNoise, LaplaceNoise
+from dplab.intervals.noise import CounterNoise
 from dplab.intervals.ratios import mean
 from dplab.intervals.released import noise_law
 from dprelease.downloads.group_tables import HIDDEN, rows_needed
@@ -210,9 +210,6 @@ def _noise_of_counts(question: RequestPart) -> CounterNoise | None:
         queries, domain = question.queries, problem.domain
         if not (isinstance(queries, Marginals) and is_table(domain) and queries.ways == domain.attributes):
             return None  # counts of several tables
-        if mechanism.noise == "laplace":
-            return LaplaceNoise.of(epsilon=mechanism.epsilon, sensitivity=mechanism.moves(problem))
-        return GaussianNoise(mechanism.sigma(problem))
     try:
         return noise_law(mechanism, problem)
     except ParameterError:

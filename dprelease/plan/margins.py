@@ -16,11 +16,8 @@ import numpy as np
 from dpcore.core import Entry, Floats, Mechanism, ParameterError
 from dpcore.data.columns import is_number
 from dpcore.data.product import Product, is_table
-from dpcore.mechanisms.grouped.counters import GaussianGroupCounters, GroupCounters
 from dpcore.mechanisms.grouped.statistics import bounds
-from dpcore.mechanisms.tables.direct_and_fourier import DirectTables
 from dpcore.queries.groups import GroupStatistics
-from dplab.intervals.noise import CounterNoise, GaussianNoise, LaplaceNoise
 from dplab.intervals.planned_margins import (
     PlannedMargin,
     margin_of_mean,
@@ -29,6 +26,7 @@ from dplab.intervals.planned_margins import (
     margin_of_slope,
     margin_of_sum,
 )
+from dplab.intervals.released import noise_law
 from dplab.solve import least_epsilon
 from dprelease.plan.groups import PEOPLE, QUANTILES, RATIO, SLOPE, SUM, declared_groups
 from dprelease.plan.planned_question import PlannedQuestion
@@ -91,7 +89,7 @@ def margin(plan: Plan, question: PlannedQuestion, mechanism: Mechanism, *, level
         rows = mechanism.accuracy(plan.problem(question), 1 - level).value * plan.n
         return Margin(half_width=rows / people, scale=1.0, people=people, falls=True)
     law = _law(plan, question)
-    width = law.half_width(_noise(plan, question, mechanism), people=people, level=level)
+    width = law.half_width(noise_law(mechanism, plan.problem(question)), people=people, level=level)
     scale, unit = _scale(plan, question, people=people)
     return Margin(half_width=width, scale=scale, people=people, falls=law.falls, unit=unit)
 
@@ -142,24 +140,6 @@ def _law(plan: Plan, question: PlannedQuestion) -> PlannedMargin:
     assert isinstance(queries, GroupStatistics)
     laws = {SUM: margin_of_sum, RATIO: margin_of_ratio, SLOPE: margin_of_slope}
     return laws.get(question.statistic, margin_of_mean)(queries)
-
-
-def _noise(plan: Plan, question: PlannedQuestion, mechanism: Mechanism) -> CounterNoise:
-    """Return the noise of one counter.
-
-    Raises:
-        ParameterError: its counters do not have independent noise of one law.
-    """
-    problem = plan.problem(question)
-    if isinstance(mechanism, GroupCounters):
-        return LaplaceNoise.of(epsilon=mechanism.epsilon, sensitivity=mechanism.sensitivity(problem))
-    if isinstance(mechanism, GaussianGroupCounters):
-        return GaussianNoise(mechanism.scale(problem))
-    if isinstance(mechanism, DirectTables) and mechanism.noise == "laplace":
-        return LaplaceNoise.of(epsilon=mechanism.epsilon, sensitivity=mechanism.moves(problem))
-    if isinstance(mechanism, DirectTables):
-        return GaussianNoise(mechanism.sigma(problem))
-    raise ParameterError("No margin of this mechanism can be predicted.")
 
 
 def _scale(plan: Plan, question: PlannedQuestion, *, people: int) -> tuple[float, str]:

@@ -8,12 +8,16 @@ import math
 import numpy as np
 import pytest
 
-from dpcore import Dataset, Neighbours, Number, ParameterError, Preview, Problem, Thresholds, catalogue
+from dpcore import Dataset, Labels, Neighbours, Number, ParameterError, Preview, Problem, Thresholds, catalogue
 from dpcore.core import DataRelease, Floats, Integers, Mechanism, Provenance, ProvenanceKind
+from dpcore.data.product import Product
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.mechanisms.ranges.windows import Windows
 from dpcore.mechanisms.robust.counted_mean import CountedMean
+from dpcore.mechanisms.tables.direct_and_fourier import DirectTables
+from dpcore.mechanisms.tables.release import DirectRelease
+from dpcore.queries.marginals import Marginals
 from dplab.intervals.exchangeable import half_widths, noise_draws, seed_of, simultaneous_half_widths
 from dplab.intervals.interval import Kind, check_level, level_each
 from dplab.intervals.noise import LaplaceNoise
@@ -21,7 +25,7 @@ from dplab.intervals.planned_margins import people_needed, predicted_half_width
 from dplab.intervals.population import population_mean
 from dplab.intervals.quantiles import centred_counts, quantile_cells
 from dplab.intervals.ratios import mean
-from dplab.intervals.released import interval, quantile, ranges
+from dplab.intervals.released import interval, noise_law, quantile, ranges
 from tests.dplab.intervals.coverage import TRIALS, refuted, released
 
 DIGEST = "0123456789abcdef" * 4
@@ -69,6 +73,25 @@ def test_noise_drawn_again_covers_with_fresh_draws_for_each_release(
     assert (covered[:, :2].mean(axis=0) < 0.94).all()
     pointwise = np.abs(noisy[:, :15] - exact[0, :15]) <= widths[:15]
     assert refuted(pointwise.all(axis=1), level=0.9), "pointwise half-widths do not hold together"
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+@pytest.mark.parametrize("ways", [1, 2])
+def test_every_count_of_direct_tables_has_the_noise_that_is_named(noise: str, ways: int, seed: int) -> None:
+    domain = Product(columns=(LINE, Labels(labels=("f", "m"))), names=("age", "sex"))
+    problem = Problem(
+        domain=domain, queries=Marginals(domain=domain, ways=ways), n=90, neighbours=Neighbours.REPLACE_ONE
+    )
+    cells = np.random.default_rng(seed).integers(0, 2, (90, 2))
+    dataset = Dataset(domain, cells, Provenance(kind=ProvenanceKind.GENERATED, title="uniform"))
+    mechanism = DirectTables(epsilon=0.5, delta=1e-6, noise=noise)
+    state = mechanism.prepare(dataset, problem)
+    drawn = mechanism.run(state, Preview(seed), TRIALS)
+    assert isinstance(drawn, DirectRelease)
+    off, law = np.abs(drawn.values - state.counts), noise_law(mechanism, problem)
+    covered = off[:, :: off.shape[1] - 1] <= law.half_width(0.05)
+    assert not any(refuted(each, level=0.95) for each in covered.T)
+    assert np.sqrt((off**2).mean()) == pytest.approx(law.deviation, rel=0.05)
 
 
 @pytest.mark.parametrize("q", [0.1, 0.5, 0.9])
