@@ -7,10 +7,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.learn.kit import Lesson, screen
+from pages.learn.kit import Lesson
 from pages.learn.other_pages import ELSEWHERE
 from pages.learn.overview import STYLE, in_order, show_overview, teachers_list
 from pages.learn.paper_tables.tables import show_paper_tables
+from pages.learn.screen import screen
 from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import warn_of_link
 from pages.shell.links import read_choices_again
