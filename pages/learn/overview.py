@@ -17,6 +17,16 @@ DRAWINGS = {path.stem: path for path in HERE.glob("*/*.svg")}
 STYLE = (HERE / "learn.css").read_text(encoding="utf-8")
 ACROSS = 5
 """Maximum number of cards side by side."""
+PATH = {
+    "odds": "ε as odds",
+    "audit": "a tested claim",
+    "margins": "what ± means",
+    "attack-me": "group counts",
+    "subset": "noisy counts",
+    "vc": "accurate answers",
+    "median": "a limit: the median",
+}
+"""Lessons of the short path, in order, each with what it covers."""
 ADDRESSES = {"learn/page.py": "learn"}
 """Addresses of the pages of cards, for plain links."""
 
@@ -41,6 +51,17 @@ def in_order(lessons: Iterable[Lesson]) -> tuple[Lesson, ...]:
     return tuple(each for group in groups.values() for each in group)
 
 
+def show_path(lessons: Mapping[str, Lesson]) -> None:
+    """Draw the short path: its minutes, and a link to each of its lessons."""
+    minutes = sum(lessons[key].minutes for key in PATH)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson_path"):
+        st.markdown(f"**{minutes}-minute path:** guarantees, attacks and a limit", width="content")
+        for place, (key, topic) in enumerate(PATH.items(), 1):
+            st.page_link(
+                lessons[key].page, label=f"{place} · {topic}", query_params=lessons[key].address, width="content"
+            )
+
+
 def show_overview(lessons: Iterable[Lesson]) -> None:
     """Draw all cards by group."""
     with st.container(key="wall"):
@@ -57,8 +78,7 @@ def lesson_card(lesson: Lesson) -> None:
     with st.container(border=True, key=f"card_{lesson.key}", gap=None):
         st.html(f'<img class="dpscope-card" alt="" src="{drawing(lesson.key)}">')
         st.page_link(lesson.page, label=lesson.question, query_params=lesson.address)
-        if lesson.show is None:
-            st.caption("A table, not a lesson")
+        st.caption(f"{lesson.minutes} min{'' if lesson.show else ' · a table'}")
 
 
 def teachers_list(lessons: Iterable[Lesson]) -> None:

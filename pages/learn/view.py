@@ -7,14 +7,16 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.learn.kit import Lesson, screen
+from pages.learn.kit import Lesson
 from pages.learn.other_pages import ELSEWHERE
-from pages.learn.overview import STYLE, in_order, show_overview, teachers_list
+from pages.learn.overview import STYLE, in_order, show_overview, show_path, teachers_list
 from pages.learn.paper_tables.tables import show_paper_tables
+from pages.learn.screen import SCREEN, screen
 from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import warn_of_link
 from pages.shell.links import read_choices_again
-from pages.shell.presentation import set_title
+from pages.shell.presentation import KEY as PRESENTATION_KEY
+from pages.shell.presentation import is_presenting, presentation_place, set_title
 from pages.shell.state import SessionKey
 
 TEACHERS, PRINTED = "teachers", "printed"
@@ -52,6 +54,7 @@ def learn() -> None:
             "Guess first, look at the result, then change the settings. All data here are synthetic or public: "
             "this page spends no privacy budget."
         )
+        show_path(LESSONS)
         show_overview(OVERVIEW)
         st.page_link("learn/page.py", label="For teachers: all lessons in a list", query_params={"lesson": TEACHERS})
 
@@ -75,6 +78,17 @@ def _lesson(lesson: Lesson, *, own_data: bool) -> None:
     assert lesson.show is not None
     with screen():
         lesson.show()
+    _next(lesson)
+
+
+def _next(lesson: Lesson) -> None:
+    """Draw the link to what follows in the overview; a presentation stays one."""
+    presenting = is_presenting()
+    with presentation_place("reveal") if presenting else SCREEN.get().breaking.container(key="lesson_next"):
+        for each in OVERVIEW[OVERVIEW.index(lesson) + 1 :][:1]:
+            more = {PRESENTATION_KEY: "1"} if presenting else {}
+            query = {**each.address, **more}
+            st.page_link(each.page, label="Next lesson", help=each.question, query_params=query, width="content")
 
 
 OPENED = SessionKey("learn_opened", ("", False))

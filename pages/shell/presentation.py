@@ -106,7 +106,7 @@ def presentation_container(title: str, *, leave: Callable[[], None]) -> Iterator
         head, corner = st.columns([4, 1], vertical_alignment="center")
         parts: dict[Part, DeltaGenerator] = {"title": head.empty(), "chart": st.container(key="presentation_chart")}
         below, aside = st.columns([4, 1])
-        parts |= {"guess": below.container(key="presentation_guess"), "reveal": below.container()}
+        parts |= {"guess": below.container(key="presentation_guess"), "reveal": below.container(horizontal=True)}
         parts |= {"slider": below.container(key="presentation_slider"), "theorem": below.container()}
     presentation = Presentation(parts=parts)
     _presentation.set(presentation)

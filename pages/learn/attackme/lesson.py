@@ -7,7 +7,7 @@ import streamlit as st
 
 from dpcore.core import exactly, rounded_up
 from dplab.limits import typed_bits
-from pages.learn import kit
+from pages.learn import kit, screen
 from pages.learn.attackme import figure
 from pages.shell.controls import choice, stops
 from pages.shell.state import SessionKey
@@ -55,7 +55,7 @@ def lesson() -> None:
         noisy = choice("The counts are", {"exact": "exact", "noisy": "private"}, key="attack-me-counts") == "noisy"
     with kit.more():
         seed = kit.draws_seed()
-    guess = kit.guess_number(
+    guess = screen.guess_number(
         "attack-me",
         f"{typed_bits.GROUPS} {'private' if noisy else 'exact'} counts of random groups among 16 people. An attacker "
         "knows only who is in which group. How many of the 16 answers can the attacker compute?",

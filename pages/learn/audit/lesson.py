@@ -11,7 +11,7 @@ from dplab.audit.sampled import ROUND_SIZES, Audit, Draw, audit
 from dplab.audit.settings import MAX_QUESTIONS, audit_setting, exactly_on_two_rows
 from dplab.audit.suspects import EPSILON, SUSPECTS
 from pages.charts.words import significant
-from pages.learn import kit
+from pages.learn import kit, screen
 from pages.learn.audit import figure
 from pages.shell.controls import choice, control, neighbours, stops, whole
 from pages.shell.presentation import presentation_place
@@ -54,7 +54,7 @@ def _line_up() -> None:
         truth = "broken" if suspect.fault else "right"
         verdict = suspect.fault or "The claim is true. There is a proof; no test can show this."
         judged = "right" if guess == truth else "not so"
-        grade = f" “{ANSWERS[guess]}”: {judged}." if kit.has_current_guess() else ""
+        grade = f" “{ANSWERS[guess]}”: {judged}." if screen.has_current_guess() else ""
         kit.show_result(f"**{result.sentence}** {kit.SIMULATED}\n\n{verdict}{grade}")
     _pictures(result, epsilon=EPSILON)
     _theorem()
@@ -118,7 +118,7 @@ def _besides(claim: Guarantee, exact: float | None) -> str:
 
 def _guess(question: str) -> str:
     """Draw the guess and return it, as a key of ANSWERS."""
-    return kit.guess_answer("audit", question, label="Your guess", answers=ANSWERS)
+    return screen.guess_answer("audit", question, label="Your guess", answers=ANSWERS)
 
 
 def _audited(
@@ -128,7 +128,7 @@ def _audited(
     with place:
         max_runs = stops("Runs of the largest test", ROUND_SIZES[2:], 100_000, key="audit-runs")
         seed = kit.draws_seed("Runs are seeded. The number of tests that fit the time limit depends on the machine.")
-    if not kit.revealed():
+    if not screen.revealed():
         return None
     sizes = tuple(look for look in ROUND_SIZES if look <= max_runs)
     return with_progress(

@@ -15,7 +15,7 @@ from dpcore.limits.attacks.named_classes import NAMED
 from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension
 from dplab.limits.class_errors import errors_by_rows
 from dplab.limits.reconstruction import BETA
-from pages.learn import kit
+from pages.learn import kit, screen
 from pages.learn.dimension import figure
 from pages.shell.controls import choice, stops, whole
 from pages.shell.presentation import outside_presentation, presentation_place
@@ -89,7 +89,7 @@ def lesson() -> None:
     if query_class is None:
         return
     questions, points = query_class.weights.shape
-    guess = kit.guess_number(
+    guess = screen.guess_number(
         "dimension",
         f"The class {query_class.title} has {questions:,} queries on {points} points here. How many points "
         "can it shatter?",
@@ -129,7 +129,7 @@ def lesson() -> None:
     )
     kit.theorem(
         r"2^d\le|C|\le\sum_{i\le d}\binom{|U|}{i}",
-        *([_dimension_sentence(query_class, shattering, scale)] if kit.revealed() else []),
+        *([_dimension_sentence(query_class, shattering, scale)] if screen.revealed() else []),
         *([f"{bound.statement} {kit.THEORY}"] if bound is not None else []),
         reference="Vapnik and Chervonenkis (1971); Blum, Ligett and Roth (2013), Theorems 3.10 and 3.11; Roth (2010), "
         "Theorem 2, for weights; Sauer (1972).",

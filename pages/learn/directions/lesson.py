@@ -6,7 +6,7 @@ from dpcore.core import exactly, rounded_up
 from dpcore.mechanisms.halfspaces.printed import printed
 from dplab.limits.directions import BETA, TRIALS, distortions, every_direction
 from pages.charts.words import percent_up, significant
-from pages.learn import kit
+from pages.learn import kit, screen
 from pages.learn.directions import charts
 from pages.learn.directions.own_data import own_data
 from pages.shell.addresses import OWN_DATA
@@ -30,7 +30,7 @@ def lesson() -> None:
         measured = int(stops("Directions measured", (2, 4, 8, 16, 32, 64), 4, key="directions-measured"))
         n = int(stops("Rows n", (1000, 3000, 10_000, 30_000), 10_000, key="directions-rows"))
         drawn = kit.draws_seed()
-    guess = kit.guess_stop(
+    guess = screen.guess_stop(
         "directions",
         f"{n:,} rows {'in two clouds' if gap else 'all around'}, ε = {exactly(loss)}, {measured} "
         "directions measured. A direction has a margin if no row is nearly at a right angle to it. Over "

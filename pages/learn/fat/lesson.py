@@ -9,7 +9,7 @@ from dpcore.limits.attacks import fat_shattering
 from dplab.limits.reconstruction import BETA
 from dplab.limits.weighted_halves import attack, measured_errors, unavoidable
 from pages.charts.words import percent
-from pages.learn import kit
+from pages.learn import kit, screen
 from pages.learn.fat import figure
 from pages.learn.pictures import epsilon_grid
 from pages.shell.controls import stops, whole
@@ -51,7 +51,7 @@ def lesson() -> None:
             "removed, one added).",
         )
         draw_seed = kit.draws_seed()
-    guess = kit.guess_answer(
+    guess = screen.guess_answer(
         "fat",
         f"One release at ε = {exactly(epsilon)}. First, queries have weights 1 and 0 (γ = 0.5), then about "
         "0.51 and 0.49 (γ = 0.01). What happens to the share that the attacker finds?",
@@ -69,7 +69,7 @@ def lesson() -> None:
         seed=draw_seed,
     )
     weak, strong = (percent(float(runs.shares[place].mean())) for place in (0, -1))
-    grade = f"“{ANSWERS[guess]}”: {'right' if guess == 'same' else 'not so'}. " if kit.has_current_guess() else ""
+    grade = f"“{ANSWERS[guess]}”: {'right' if guess == 'same' else 'not so'}. " if screen.has_current_guess() else ""
     kit.show_result(
         f"{grade}**{weak}** is found at γ = 0.01, **{strong}** at γ = 0.5. Noise is added to the counts of "
         f"people, so a small weight reduces the noise as much as the secret. {kit.SIMULATED}"

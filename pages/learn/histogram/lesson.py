@@ -9,7 +9,7 @@ from dpcore.limits.bounds import minimax
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dplab.limits.histogram_risk import total_errors
 from pages.charts.words import significant
-from pages.learn import kit
+from pages.learn import kit, screen
 from pages.learn.histogram import figure
 from pages.learn.pictures import epsilon_grid
 from pages.shell.controls import stops
@@ -31,7 +31,7 @@ def lesson() -> None:
         full_bars = stops("Non-empty bars", (1, 2, 4, 8, 16, 32, 64, 128, 256, 1024), 8, key="histogram-held")
         occupied = min(int(full_bars), cells, rows)
         seed = kit.draws_seed()
-    guess = kit.guess_stop(
+    guess = screen.guess_stop(
         "histogram",
         f"{rows:,} rows in {cells} bars, ε = {exactly(loss)}. On the worst data, by which factor could the "
         "best private method reduce the error?",

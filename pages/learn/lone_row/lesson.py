@@ -6,7 +6,7 @@ from dpcore.core import exactly
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dplab.sparse import rows_needed
 from pages.charts.words import percent
-from pages.learn import kit
+from pages.learn import kit, screen
 from pages.learn.lone_row import figure
 from pages.learn.random_privacy.warning import PETS, alone_chances, lone_place, pet_names
 from pages.shell.addresses import OWN_DATA
@@ -30,7 +30,7 @@ def lesson() -> None:
     gamma = stops("Failing share γ", GAMMAS, 0.1, key="sparse-data-gamma")
     with kit.more():
         drawn = kit.draws_seed()
-    guess = kit.guess_number(
+    guess = screen.guess_number(
         "sparse-data",
         f"Now move that pet to another zip code. Of 100 releases at ε = {exactly(loss)}, how many still show a pet in "
         f"{place}?",

@@ -7,7 +7,7 @@ import streamlit as st
 from dpcore.core import exactly, rounded_up
 from dpcore.limits.bounds import low_bits, odds
 from pages.charts.words import percent, percent_down
-from pages.learn import kit
+from pages.learn import kit, screen
 from pages.learn.lowbits import figure
 from pages.shell.controls import stops
 from pages.shell.tasks.memory import with_progress
@@ -34,7 +34,7 @@ def lesson() -> None:
             "Textbook noise has a seed. The secure sampler has none, so a link samples its part of the picture again."
         )
     allowed = rounded_up(100 * float(odds.best_guess(0.5, epsilon=loss)))
-    guess = kit.guess_number(
+    guess = screen.guess_number(
         "low-bits",
         f"One release at ε = {exactly(loss)}. Privacy allows at most {allowed}% right guesses between "
         f"{low} and {low + 1}, for any attack. How often is this attacker right with textbook noise?",
@@ -66,7 +66,7 @@ def lesson() -> None:
         )
     else:
         kit.show_result(f"This attack does not show it, but the release is not private: {certain}")
-    if kit.revealed():
+    if screen.revealed():
         with kit.below():
             _show_releases(result)
     kit.theorem(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpcore.core import exactly
 from dplab.intervals.surveys import LEVEL, draw_surveys
 from pages.charts.words import percent
-from pages.learn import kit
+from pages.learn import kit, screen
 from pages.learn.margins import figure
 from pages.shell.controls import stops
 from pages.shell.tasks.memory import remember
@@ -27,7 +27,7 @@ def lesson() -> None:
     n = int(stops("People n of each survey", (20, 50, 100, 200, 500, 1000, 5000), 100, key="margins-n"))
     with kit.more():
         seed = kit.draws_seed()
-    guess = kit.guess_number(
+    guess = screen.guess_number(
         "margins",
         f"n = {n:,}, ε = {exactly(loss)}. How many of the {figure.SHOWN} intervals hold the population's {share}?",
         label=f"Your guess, of {figure.SHOWN}",

@@ -10,7 +10,7 @@ import numpy as np
 from dpcore.core import exactly
 from dpcore.limits.bounds import median
 from dplab.limits import medians
-from pages.learn import kit
+from pages.learn import kit, screen
 from pages.learn.median import figure
 from pages.shell.controls import choice, stops, whole
 from pages.shell.tasks.memory import remember
@@ -47,7 +47,7 @@ def lesson() -> None:
         )
         delta = stops("δ", (1e-12, 1e-9, 1e-6, 1e-4, 1e-2), 1e-6, key="median-delta")
         seed = kit.draws_seed()
-    guess = kit.guess_stop(
+    guess = screen.guess_stop(
         "median",
         f"{f'{n:,} equal rows' if n > 1 else 'One row'}, ε = {exactly(loss)}, δ = 0. On how fine a grid is "
         "**every** private method wrong more often than right, for some value?",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpcore.core import exactly, rounded_up
 from dpcore.limits.bounds import odds
-from pages.learn import kit
+from pages.learn import kit, screen
 from pages.learn.odds import figure
 from pages.shell.controls import stops, whole
 
@@ -22,7 +22,7 @@ def lesson() -> None:
     percents = whole("The attacker's belief before, percent", 1, 99, 10, key="odds-prior")
     delta = stops("δ", (0, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2), 0, key="odds-delta")
     prior = percents / 100
-    guess = kit.guess_number(
+    guess = screen.guess_number(
         "odds",
         f"The attacker thinks it is {percents}% likely. After a release at ε = "
         f"{exactly(loss)}{' and δ = 0' if delta else ''}, how likely can the attacker think it, at most?",

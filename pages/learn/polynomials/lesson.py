@@ -8,7 +8,7 @@ from dpcore.core import Floats, exactly
 from dpcore.data.product import MAX_ATTRIBUTES
 from dplab.limits.few_counts import best_polynomial, degrees, predicted_errors
 from pages.charts.words import percent, significant
-from pages.learn import kit
+from pages.learn import kit, screen
 from pages.learn.polynomials import figure
 from pages.shell.controls import stops, whole
 from pages.shell.presentation import outside_presentation, presentation_place
@@ -33,7 +33,7 @@ def lesson() -> None:
         attributes = whole("Attributes of the data d", MAX_WIDTH, MAX_ATTRIBUTES, 64, key="polynomials-attributes")
         loss = kit.epsilon("polynomials", default=1.0)
         delta = stops("δ", (0, 1e-9, 1e-6, 1e-3), 1e-6, key="polynomials-delta")
-    guess = kit.guess_number(
+    guess = screen.guess_number(
         "polynomials",
         f"A row's true value is yes (1) or no (0). A polynomial in how many of the {width} attributes it "
         f"has must be within {percent(bias)} of that. Which degree does it need?",

@@ -7,7 +7,7 @@ import numpy as np
 from dpcore.core import Floats, ParameterError, exactly, rounded_down
 from dpcore.limits.bounds import distributional, net_samples
 from pages.charts.words import percent, significant
-from pages.learn import kit
+from pages.learn import kit, screen
 from pages.learn.population import figure
 from pages.shell.controls import stops
 from pages.shell.tasks.memory import remember
@@ -35,7 +35,7 @@ def lesson() -> None:
         "Privacy budget ε", losses, 0.1, key="population-epsilon", help_text="The folded count has length m = 2/ε."
     )
     n = int(stops("Rows n of each sample", (10, 100, 1000, 10_000, 100_000), 10_000, key="population-n"))
-    guess = kit.guess_number(
+    guess = screen.guess_number(
         "population",
         f"ε = {exactly(loss)} protects every single row. For how many pairs of samples from one population "
         "is some output **e times more likely** under one of "

@@ -13,7 +13,7 @@ from dplab.sparse import (
     simulated_noise,
 )
 from pages.charts.words import significant
-from pages.learn import kit
+from pages.learn import kit, screen
 from pages.learn.random_privacy import charts
 from pages.learn.random_privacy.controls import RandomPrivacySettings
 from pages.learn.random_privacy.own_data import own_data
@@ -50,7 +50,7 @@ def lesson() -> None:
     histogram = line_example(rows) if chosen == "figure-1" else grid_example(rows)
     cells, full = len(histogram), int((histogram > 0).sum())
     settings = RandomPrivacySettings(epsilon=loss, gamma=gamma, condition=condition, seed=drawn)
-    guess = kit.guess_stop(
+    guess = screen.guess_stop(
         "random",
         f"{rows:,} rows in {full} of {cells} cells, ε = {exactly(loss)}. If empty cells may stay empty, how many times "
         "smaller is the total error?",

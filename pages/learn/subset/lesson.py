@@ -10,7 +10,7 @@ from dpcore.limits.attacks import subset_sum
 from dpcore.randomness import Preview, PublicCoins
 from dplab.limits import subset_sums
 from pages.charts.words import percent
-from pages.learn import kit
+from pages.learn import kit, screen
 from pages.learn.subset import figure
 from pages.shell.controls import choice, stops, whole
 from pages.shell.presentation import outside_presentation, presentation_place
@@ -51,7 +51,7 @@ def lesson() -> None:
         drawn = kit.draws_seed()
     truth, words = secret_bits(secret, people=people, seed=drawn)
     people = len(truth)
-    guess = kit.guess_number(
+    guess = screen.guess_number(
         "subset",
         f"{people} people and {questions:,} answers, each with an error of up to {error} people. Which "
         "share of the secret bits does the attack find?",
@@ -102,7 +102,7 @@ def lesson() -> None:
     nothing = (
         f" At this noise the theorem guarantees nothing. Still, all {len(attacks)} least-squares attacks "
         "find more than always guessing the more common bit."
-        if promised <= 0 and attacks.min() > blind and kit.revealed()
+        if promised <= 0 and attacks.min() > blind and screen.revealed()
         else ""
     )
     private = remember(

@@ -17,7 +17,7 @@ from dplab.limits.reconstruction import (
     swap_worlds,
 )
 from pages.charts.words import percent
-from pages.learn import kit
+from pages.learn import kit, screen
 from pages.learn.pictures import epsilon_grid
 from pages.learn.vc import figure
 from pages.shell.controls import choice, stops, whole
@@ -61,7 +61,7 @@ def lesson() -> None:
         f"Which share of the secret half does the attacker find at ε = {EPSILONS[near(loss)]:g}, on "
         "average? A random guess finds 50%, exact counts reveal 100%."
     )
-    guess = kit.guess_number("vc", question, label="Your guess, percent", low=0, high=100, default=90, unit="%%")
+    guess = screen.guess_number("vc", question, label="Your guess, percent", low=0, high=100, default=90, unit="%%")
     badge = f"true: generated secret · released: simulated, preview sampler, seed {drawn}"
     entry = entries.get(chosen)
     chosen_picture = kit.pictures("vc", *VIEWS)

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from dplab.audit.suspects import SUSPECTS
 from pages.charts.palette import DARK, LIGHT
 from pages.learn.kit import SEEDED, Lesson
-from pages.learn.overview import ADDRESSES, DRAWINGS
+from pages.learn.overview import ADDRESSES, DRAWINGS, PATH
 from pages.learn.view import LESSONS, OVERVIEW, TEACHERS
 from pages.shell.addresses import PAGES
 from tests import ROOT
@@ -230,6 +230,9 @@ def test_the_wall_has_every_lesson_and_every_page_of_learn() -> None:
     app = sound(opened(LEARN))
     in_use, *links = [each.proto for each in app.get("page_link")]
     assert in_use.label.startswith("Public")
+    path, links = links[: len(PATH)], links[len(PATH) :]
+    for place, (key, link) in enumerate(zip(PATH, path, strict=True), 1):
+        assert link.label.startswith(f"{place} · ") and link.query_string == f"lesson={key}"
     assert [each.label for each in links][: len(OVERVIEW)] == [each.question for each in OVERVIEW]
     for each, link in zip(OVERVIEW, links, strict=False):
         assert all(urlencode({name: value}) in link.query_string for name, value in each.address.items())
@@ -239,7 +242,9 @@ def test_the_wall_has_every_lesson_and_every_page_of_learn() -> None:
     assert all(FILES[file] == address for file, address in ADDRESSES.items())
     assert {each.page for each in OVERVIEW} == set(ADDRESSES)
     assert not drawn(app) and len({each.key for each in OVERVIEW}) == len(OVERVIEW)
-    assert [each.value for each in app.caption].count("A table, not a lesson") == len(OVERVIEW) - len(LESSONS) == 1
+    minutes = [f"{each.minutes} min{'' if each.show else ' · a table'}" for each in OVERVIEW]
+    assert [each.value for each in app.caption if " min" in each.value] == minutes
+    assert len(OVERVIEW) - len(LESSONS) == 1
     assert set(DRAWINGS) == {each.key for each in OVERVIEW}
 
 
@@ -249,6 +254,26 @@ def test_the_wall_starts_with_what_an_epsilon_is_and_has_every_lesson_after_what
     for each in OVERVIEW:
         assert not [other.question for other in OVERVIEW if other.question in each.needs and other.key not in before]
         before.add(each.key)
+
+
+def test_the_short_path_takes_45_minutes_in_the_order_of_the_wall_through_three_groups() -> None:
+    path = [LESSONS[key] for key in PATH]
+    assert sum(each.minutes for each in path) == 45 and sorted(path, key=OVERVIEW.index) == path
+    assert {each.group for each in path} == {"What is guaranteed", "Attacks", "Limits"}, "as its sentence says"
+    assert "**45-minute path:** guarantees, attacks and a limit" in texts(sound(opened(LEARN)))
+    for each in path:
+        assert not [other for other in OVERVIEW if other.question in each.needs and other not in path]
+
+
+@pytest.mark.parametrize("presented", [False, True], ids=["page", "presented"])
+@pytest.mark.parametrize("key", full_but(LESSONS, "odds", list(LESSONS)[-1]))
+def test_a_lesson_ends_in_a_link_to_the_next_of_the_wall(key: str, presented: bool) -> None:
+    app = sound(opened(LEARN, lesson=key, **({"present": "1"} if presented else {})))
+    following = OVERVIEW[OVERVIEW.index(LESSONS[key]) + 1]
+    links = [each.proto for each in app.get("page_link") if each.proto.label == "Next lesson"]
+    assert [each.help for each in links] == [following.question]
+    address = following.address | ({"present": "1"} if presented else {})
+    assert links[0].query_string == urlencode(address)
 
 
 @pytest.mark.parametrize("each", OVERVIEW, ids=lambda each: each.key)

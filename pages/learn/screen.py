@@ -1,0 +1,192 @@
+"""The screen of a lesson: its three columns, the guess, and the toggle that reveals the result.
+
+A lesson's function runs in the left column, which has its controls; its results go to the other columns.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpcore.core import Parameter
+from pages.charts.picture import Mark, Rule
+from pages.shell.controls import check_choice, check_link, stops
+from pages.shell.links import in_link
+from pages.shell.presentation import hide_part, is_presenting, presentation_place, set_extra_height
+from pages.shell.state import SessionKey
+
+WIDTHS = (30, 56, 34)
+"""Relative widths of the columns: guess and controls, picture, theorem."""
+LessonSetting = float | str | bool
+BROKEN_SETTINGS = SessionKey[dict[str, LessonSetting]]("lesson_broken", {})
+"""Settings of the last "Break it", and the guess before it."""
+GUESSES = SessionKey[dict[str, tuple[LessonSetting | None, str]]]("lesson_asked", {})
+"""Guess and its question, by lesson."""
+CONTROLS_HEIGHT = 2
+"""Pixels of a presentation that a lesson's layout leaves to its chart."""
+
+
+@dataclass(kw_only=True)
+class Screen:
+    """Containers of a lesson's parts, with its key and the state of the guess.
+
+    ``shown``: the result is revealed. ``guessed``: the user moved the control. ``guess_is_old``: the guess was about
+    another question. ``titled``: the picture has a title.
+    """
+
+    intro: DeltaGenerator
+    guess: DeltaGenerator
+    switch: DeltaGenerator
+    picture: DeltaGenerator
+    result: DeltaGenerator
+    theorem: DeltaGenerator
+    breaking: DeltaGenerator
+    below: DeltaGenerator
+    lesson: str = ""
+    shown: bool = False
+    titled: bool = False
+    guessed: bool = True
+    guess_is_old: bool = False
+
+
+SCREEN: ContextVar[Screen] = ContextVar("screen of this run's lesson")
+
+
+@contextmanager
+def screen() -> Iterator[None]:
+    """Draw the three columns; the context is the container of the controls."""
+    set_extra_height(CONTROLS_HEIGHT)
+    intro = st.container()
+    with st.container(key="lesson"):
+        left, middle, right = st.columns(WIDTHS)
+    with left:
+        guess, controls = st.container(key="lesson_guess"), st.container(key="lesson_controls")
+    with middle:
+        switch, picture_place = st.container(key="lesson_switch"), st.container(key="lesson_picture")
+    with right:
+        result_place, theorem = st.container(key="lesson_told"), st.container(key="lesson_theorem")
+        breaking = st.container(key="lesson_breaking")
+    SCREEN.set(
+        Screen(
+            intro=intro,
+            guess=guess,
+            switch=switch,
+            picture=picture_place,
+            result=result_place,
+            theorem=theorem,
+            breaking=breaking,
+            below=st.container(),
+        )
+    )
+    with controls:
+        yield
+
+
+def phrase_guess(text: str) -> str:
+    """Return the text for an untouched slider, which is no guess, or for a guess at other settings."""
+    if _guess_is_old():
+        text = text.replace("you guessed", "before, you guessed").replace("You guessed", "Before, you guessed")
+    if SCREEN.get().guessed:
+        return text
+    return text.replace("you guessed", "the slider was at").replace("You guessed", "The slider was at")
+
+
+def has_current_guess() -> bool:
+    """Return True if there is a guess about the current question."""
+    return SCREEN.get().guessed and not _guess_is_old()
+
+
+def _guess_is_old() -> bool:
+    """Return True if the guess was about another question or other settings."""
+    return SCREEN.get().guess_is_old or _is_broken()
+
+
+def _is_broken() -> bool:
+    """Return True after "Break it", until the next guess."""
+    settings = BROKEN_SETTINGS.value
+    return f"{SCREEN.get().lesson}-guess" in settings and all(
+        SessionKey[LessonSetting | None](key, None).value == value for key, value in settings.items()
+    )
+
+
+def _reveal(lesson: str, question: str, place: DeltaGenerator, *, guess: LessonSetting | None, moved: bool) -> None:
+    """Draw the question and the toggle that reveals the result, and update the screen's state."""
+    with presentation_place("reveal"):
+        shown = bool(st.toggle("Show what happens", key=in_link(f"{lesson}-shown"), bind="query-params"))
+    hide_part("guess" if shown else "slider")
+    SCREEN.get().shown, SCREEN.get().lesson = shown, lesson
+    SCREEN.get().guessed = moved
+    guesses = GUESSES.setdefault({})
+    if (
+        not shown or lesson not in guesses or guesses[lesson][0] != guess
+    ):  # the guess belongs to the question at which it was made
+        guesses[lesson] = guess, question
+    SCREEN.get().guess_is_old = guesses[lesson][1] != question
+    place.markdown(question if shown else f"**Guess first.** {question}")
+
+
+def _guess_place() -> AbstractContextManager[object]:
+    """Return where the guess is drawn: in a presentation, or in the left column."""
+    return presentation_place("guess") if is_presenting() else SCREEN.get().guess.container(border=True)
+
+
+def revealed() -> bool:
+    """Return True if the result is revealed."""
+    return SCREEN.get().shown
+
+
+def guess_number(lesson: str, question: str, *, label: str, low: int, high: int, default: int, unit: str = "") -> int:
+    """Draw the question with a slider and return the guess."""
+    with _guess_place():
+        place = st.container()
+        key = f"{lesson}-guess"
+        check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
+        guess = st.slider(label, low, high, default, key=in_link(key), format=f"%d{unit}", bind="query-params")
+        _reveal(lesson, question, place, guess=guess, moved=guess != default)
+    return int(guess)
+
+
+def guess_stop(lesson: str, question: str, *, label: str, options: Sequence[float], default: float) -> float:
+    """Draw the question with a slider over given options and return the guess."""
+    with _guess_place():
+        place = st.container()
+        guess = stops(label, options, default, key=f"{lesson}-guess")
+        _reveal(lesson, question, place, guess=guess, moved=guess != default)
+    return guess
+
+
+def guess_answer(lesson: str, question: str, *, label: str, answers: Mapping[str, str]) -> str:
+    """Draw the question with radio buttons and return the answer's key, "" before a choice."""
+    with _guess_place():
+        place = st.container()
+        key = f"{lesson}-guess"
+        check_choice(key, list(answers.values()), label=label)
+        guess = st.radio(
+            label,
+            list(answers),
+            index=None,
+            key=in_link(key),
+            format_func=lambda answer: answers[answer],
+            bind="query-params",
+        )
+        _reveal(lesson, question, place, guess=guess, moved=guess is not None)
+    return guess or ""
+
+
+def relabel_guess(mark: Mark) -> Mark:
+    """Return a guess's rule with the label for an untouched or an old guess."""
+    if revealed() and isinstance(mark, Rule) and mark.role == "guess" and (is_untouched(mark) or _guess_is_old()):
+        words = "the guess before" if _guess_is_old() else "the guess"
+        return dataclasses.replace(mark, label=mark.label.replace("your guess", words))
+    return mark
+
+
+def is_untouched(mark: Mark) -> bool:
+    """Return True for the rule of an untouched guess."""
+    return mark.role == "guess" and not SCREEN.get().guessed
