@@ -27,7 +27,7 @@ from dpcore.data.reading.intake import LIMITS, FirstRowUnclear, Limits
 from dpcore.data.reading.scratch import PREFIX
 from dpcore.data.reading.tables import Table, read_table
 from tests.kit.hostile import SECRET
-from tests.kit.workbooks import DECLARATION, ods, sheet_rows, xlsx
+from tests.dpcore.data.reading.workbooks import DECLARATION, ods, sheet_rows, xlsx
 
 ROWS: list[list[object]] = [
     ["age", "pay", "town", "note"],
