@@ -97,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     shared.add_argument("--by", default=_user(), help="name of the user (default: %(default)s)")
     shared.add_argument("--role", type=Role, choices=list(Role), default=Role.STEWARD)
     rows = argparse.ArgumentParser(add_help=False)
-    rows.add_argument("data", type=Path, help="CSV or Parquet")
+    rows.add_argument("data", type=Path, help="CSV, Parquet, Excel, ODS, SPSS or Stata")
     rows.add_argument("--header", choices=["yes", "no"], help="whether the first row holds names")
     rows.add_argument("--format", default="", help=FORMAT_HELP)
     amounts = argparse.ArgumentParser(add_help=False)
@@ -108,7 +108,9 @@ def _parser() -> argparse.ArgumentParser:
     each.add_argument(
         "request", type=Path, help="a plan or a request (JSON; see dprelease/plan and dprelease/requests for examples)"
     )
-    each.add_argument("data", type=Path, nargs="?", help="CSV or Parquet; without it, only a test run")
+    each.add_argument(
+        "data", type=Path, nargs="?", help="CSV, Parquet, Excel, ODS, SPSS or Stata; without it, only a test run"
+    )
     each.add_argument("--header", choices=["yes", "no"], help="whether the first row holds names")
     each.add_argument("--format", default="", help=FORMAT_HELP)
     each.add_argument(

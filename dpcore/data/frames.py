@@ -5,8 +5,11 @@ Columns of text read as in a CSV file, all others as in a Parquet file.
 
 from __future__ import annotations
 
+import gzip
 import io
 from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +19,10 @@ from dpcore.core import DataError
 from dpcore.data.columns import Labels, Number, is_labels
 from dpcore.data.dates import is_dates, written
 from dpcore.data.product import Product
+from dpcore.data.reading.conversion import convert
 from dpcore.data.reading.format import Format
 from dpcore.data.reading.intake import LIMITS, Limits
+from dpcore.data.reading.scratch import private_folder
 from dpcore.data.reading.tables import Table, read_table
 
 if TYPE_CHECKING:
@@ -51,6 +56,22 @@ def read_frame(frame: pd.DataFrame, *, limits: Limits = LIMITS) -> Table:
         raise DataError("frame: a column contains values that are not numbers, dates or text.")
     settings = Format(**{"decimal": ".", **frame.attrs.get("format", {})})
     return read_table(contents, name="frame.parquet", limits=limits, settings=settings)
+
+
+def csv_of(path: Path | str) -> io.BytesIO:
+    """Return a workbook or a file of SPSS or Stata (also with .gz behind) as the CSV that ``read_table`` makes of it.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    source = Path(path)
+    content = source.read_bytes()
+    if source.suffix.lower() == ".gz":
+        source, content = source.with_suffix(""), gzip.decompress(content)
+    with ExitStack() as undo:
+        copy = private_folder(undo) / f"original{source.suffix.lower()}"
+        copy.write_bytes(content)
+        return io.BytesIO(convert(copy, limits=LIMITS).path.read_bytes())
 
 
 def frame_of(domain: Product, rows: NDArray[Any], *, seed: int) -> pd.DataFrame:

@@ -47,15 +47,22 @@ SLACK = 1e-6
 
 
 def offer_names(file: SessionFile) -> None:
-    """Offer what the names of a private table's columns suggest, and mark the columns in which it stands."""
-    if not file.private:
+    """Offer what the names of a private table's columns suggest, and mark the columns in which it stands.
+
+    A file of SPSS or Stata, private or not, also suggests its value labels: they are in its dictionary, not its rows.
+    """
+    labels = file.table.value_labels
+    if not file.private and not any(labels):
         return
     rows = column_inputs(file)
     suggested = {place: cells for place, row in enumerate(rows) if (cells := _cells_from_name(row.name))}
+    suggested |= {place: {"kind": CATEGORY, "labels": labels_text(each)} for place, each in enumerate(labels) if each}
     untouched = [place for place in suggested if rows[place].use and is_untouched(file, place, rows[place])]
     from_names = SessionKey[Sequence[int]](f"{file.prefix}from-names", ())
     if untouched and st.button(
-        "Suggest from the names", help="Uses the names of the columns alone. No value of a row is read."
+        f"Suggest from the names{' and value labels' * any(labels)}",
+        help="Uses the file's dictionary alone: the names of the columns and their value labels, if it has any. No "
+        "value of a row is read.",
     ):
         for place in untouched:
             put_cells(file, place, suggested[place])
@@ -68,7 +75,8 @@ def offer_names(file: SessionFile) -> None:
         if all(cell(file, place, name) == value for name, value in suggested[place].items())
     ]
     if standing:
-        st.caption(f"From the name, check it: {join_names(standing)}.")
+        source = "name or the value labels" if any(labels) else "name"
+        st.caption(f"From the {source}, check it: {join_names(standing)}.")
 
 
 def _cells_from_name(name: str) -> dict[str, Input]:

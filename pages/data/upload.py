@@ -168,11 +168,11 @@ def take_file() -> SessionFile | None:
     turn = FILE_TURN.value
     kind = "private" if private else "public"
     received = st.file_uploader(
-        f"{'Replace it with another' if file else 'Your'} {kind} file: CSV, TSV, TXT or Parquet",
+        f"{'Replace it with another' if file else 'Your'} {kind} file: CSV, TXT, Parquet, Excel, ODS, SPSS or Stata",
         key=f"file-{turn}",
         on_change=_withdraw_steward,
-        help="Files ending in .gz are accepted, too. The file is read on the server of this app, for your session "
-        "only.",
+        help="Its name ends in .csv, .tsv, .txt, .parquet, .xlsx, .ods, .sav or .dta, or one of these with .gz. The "
+        "file is read on the server of this app, for your session only.",
     )
     if received is not None:
         _receive(received, private=private)

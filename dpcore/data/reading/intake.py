@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import dataclasses
 import gzip
 import io
 import itertools
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from dpcore.core import DataError, is_visible
+from dpcore.data.reading.conversion import CONVERTED, STATISTICS, WORKBOOKS, convert
 from dpcore.data.reading.first_row import is_header
 from dpcore.data.reading.format import Format
 from dpcore.data.reading.layout import SEPARATORS, find_layout, separator_of
@@ -31,11 +33,13 @@ NAME_CHARACTERS = 60
 HEAD_CHARACTERS, TAIL_CHARACTERS = 34, 22
 PARQUET_MAGIC = b"PAR1"
 GZIP_MAGIC = b"\x1f\x8b"
+OLD_WORKBOOK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+ZIP, SPSS, STATA = "a zip archive or a workbook", "SPSS data", "Stata data"
 # First bytes of what people rename or upload by mistake, and what to call it.
 FOREIGN_MAGICS = {
-    b"PK\x03\x04": "a zip archive or a workbook",
+    b"PK\x03\x04": ZIP,
     b"PK\x05\x06": "an empty zip archive",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an old workbook",
+    OLD_WORKBOOK: "an old workbook",
     b"%PDF-": "a PDF",
     b"SQLite format 3\x00": "an SQLite database",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive",
@@ -44,8 +48,14 @@ FOREIGN_MAGICS = {
     GZIP_MAGIC: "gzip-compressed data",
     PARQUET_MAGIC: "Parquet data",
     b"PARE": "encrypted Parquet data",
+    b"$FL2@(#)": SPSS,
+    b"<stata_dta>": STATA,
+    # Before Stata 13: the version, the order of bytes, and 1.
+    **{bytes((version, order, 1)): STATA for version in range(0x69, 0x74) for order in (1, 2)},
 }
-WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers")
+CONTENT = {".parquet": "Parquet data", **dict.fromkeys(WORKBOOKS, ZIP), ".sav": SPSS, ".dta": STATA}
+"""What a file holds whose name ends so; others hold text."""
+OTHER_WORKBOOKS = (".xlsm", ".xlsb", ".xls", ".numbers")
 BYTES_TO_READ = 64
 """Memory for each row while one column is read and encoded: measured, and some to spare."""
 
@@ -113,6 +123,8 @@ class Arrival:
         separator: what stands between fields (empty for Parquet).
         encoding: of the original, where it is not UTF-8.
         named: whether the first row holds names.
+        labels: of each column, those that its codes were turned into; empty where there are none.
+        converted: whether the original is no text: ``dpcore.data.frames.csv_of`` turns it into text.
         rows_before: rows of the original above the copy's first record.
         lines_skipped: lines of the original above its header or, without one, its first record.
         notes: public sentences about what was done.
@@ -123,6 +135,8 @@ class Arrival:
     separator: str = ""
     encoding: str = ""
     named: bool = False
+    labels: tuple[tuple[str, ...], ...] = ()
+    converted: bool = False
     rows_before: int = 0
     lines_skipped: int = 0
     notes: tuple[str, ...] = ()
@@ -189,10 +203,12 @@ def receive(
     """
     zipped = name.lower().endswith(".gz")
     ending = Path(name.lower().removesuffix(".gz")).suffix
-    if ending in WORKBOOKS:
-        raise DataError("workbooks are not supported: save the sheet as CSV UTF-8 and upload that file.")
-    if ending not in (".csv", ".tsv", ".txt", ".parquet"):
-        raise DataError("the name must end in .csv, .tsv, .txt or .parquet, or one of these with .gz.")
+    if ending in OTHER_WORKBOOKS:
+        raise DataError(f"{ending} is not read: save the workbook as .xlsx, or the sheet as CSV UTF-8.")
+    if ending not in (".csv", ".tsv", ".txt", ".parquet", *CONVERTED):
+        raise DataError(
+            "the name must end in .csv, .tsv, .txt, .parquet, .xlsx, .ods, .sav or .dta, or one of these with .gz."
+        )
     try:
         size = len(source) if isinstance(source, bytes) else source.stat().st_size
         if size > limits.file_bytes:
@@ -201,6 +217,9 @@ def receive(
             first, chunks = _checked_start(raw, ending=ending, zipped=zipped, limits=limits)
             if ending == ".parquet":
                 return _copy_parquet(itertools.chain([first], chunks), folder)
+            if ending in CONVERTED:
+                whole = itertools.chain([first], chunks)
+                return _convert(whole, ending, folder, limits=limits, settings=settings, named=header, ask=ask)
             return _copy_text(first, chunks, ending, folder, limits=limits, settings=settings, named=header, ask=ask)
     except OSError as error:
         reason = (error.strerror or "input or output error").lower()
@@ -219,7 +238,9 @@ def _checked_start(raw: IO[bytes], *, ending: str, zipped: bool, limits: Limits)
     if not first:
         raise DataError("it is empty.")
     content = next((what for magic, what in FOREIGN_MAGICS.items() if first.startswith(magic)), "text")
-    if (content != "Parquet data") if ending == ".parquet" else (content != "text"):
+    if ending in WORKBOOKS and first.startswith(OLD_WORKBOOK):
+        raise DataError(f"it is an old workbook, or has a password: save it as {ending} without a password.")
+    if content != CONTENT.get(ending, "text"):
         raise DataError(f"the name says {ending}, but the content is {content}.")
     return first, chunks
 
@@ -256,6 +277,38 @@ def _copy_parquet(chunks: Iterator[bytes], folder: Path) -> Arrival:
     if size < 12 or tail[4:] != PARQUET_MAGIC or int.from_bytes(tail[:4], "little") > size - 12:
         raise DataError("its Parquet footer is missing or cut short.")
     return Arrival(path=path)
+
+
+def _convert(
+    chunks: Iterator[bytes],
+    ending: str,
+    folder: Path,
+    *,
+    limits: Limits,
+    settings: Format,
+    named: bool | None,
+    ask: bool,
+) -> Arrival:
+    """Copy a workbook or a file of SPSS or Stata, have it turned into CSV, and check that as a text."""
+    # Of the name nothing but the end is used.
+    path = folder / f"original{ending}"
+    with path.open("wb") as copy:
+        copy.writelines(chunks)
+    conversion = convert(path, limits=limits)
+    path.unlink()
+    text = dataclasses.replace(settings, separator=",", encoding="", decimal=".")
+    if ending in STATISTICS:
+        text, named = dataclasses.replace(text, skip=0), True
+    with conversion.path.open("rb") as raw:
+        parts = _chunks(raw, limits)
+        arrival = _copy_text(
+            next(parts, b""), parts, ".csv", folder, limits=limits, settings=text, named=named, ask=ask
+        )
+    conversion.path.unlink()
+    if len(conversion.labels) not in (0, len(arrival.header)):
+        raise DataError("its contents are damaged or cut short.")
+    notes = (*conversion.notes, *arrival.notes)
+    return dataclasses.replace(arrival, labels=conversion.labels, converted=True, notes=notes)
 
 
 def _copy_text(

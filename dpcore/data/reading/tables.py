@@ -91,6 +91,8 @@ class Table:
         format: settings with which the same file is read again, and nothing is guessed but dates' order where it is
             empty; its decimal sign is never empty.
         guesses: public sentences about settings that the user left open.
+        value_labels: of each column, the labels that the file's own dictionary gives its codes, and that its cells hold
+            instead; empty where there are none.
     """
 
     name: str
@@ -110,6 +112,8 @@ class Table:
     _worded: tuple[bool, ...] = ()
     format: Format = POINT
     guesses: tuple[str, ...] = ()
+    value_labels: tuple[Strings, ...] = ()
+    _converted: bool = False
 
     @override
     def __repr__(self) -> str:
@@ -128,7 +132,7 @@ class Table:
         origin = self._first or self
         changed = dataclasses.replace(
             origin.format, missing=settings.missing, days=settings.days,
-            decimal=settings.decimal or origin.format.decimal,
+            decimal=origin.format.decimal if self._converted else settings.decimal or origin.format.decimal,
             date_order=settings.date_order or origin.format.date_order,
         )  # fmt: skip
         chosen = ("Numbers",) * bool(settings.decimal) + ("Dates",) * bool(settings.date_order)
@@ -161,8 +165,10 @@ class Table:
         if self.header is None:
             read = f"df = pd.read_parquet({path}).iloc[:, {places}].set_axis({names}, axis='columns')"
             return [read, *self._format_code()]
+        path = f"csv_of({path})" if self._converted else path
         # Texts as they stand: dpcore reads numbers to the last digit, and decides what is missing.
         return [
+            *["from dpcore.data.frames import csv_of"] * self._converted,
             f"df = pd.read_csv({path}, usecols={places}, names={names},",
             f"                 {', '.join((*self._reading, 'dtype=str', 'keep_default_na=False'))})",
             *self._format_code(),
@@ -356,14 +362,14 @@ def read_table(
     settings: Format | None = None,
     guess_values: bool | None = None,
 ) -> Table:
-    """Read a CSV, TSV, TXT or Parquet file (also with .gz behind) into a Table.
+    """Read a CSV, TSV, TXT, Parquet, Excel, ODS, SPSS or Stata file (also with .gz behind) into a Table.
 
     Args:
         source: the file, or its bytes.
         name: the file's name; its ending says what the file should hold.
         header: whether the first row of a text file holds the columns' names or is a record like the rest. None reads
-            it as names where it surely holds some (``is_header``), unless the settings say. Parquet carries
-            its own names.
+            it as names where it surely holds some (``is_header``), unless the settings say. Parquet, SPSS and Stata
+            carry their own names.
         ask: whether a first row of text that looks like names is not enough, as of rows about people.
         limits: what the file may cost.
         settings: how the file is to be read; what they leave open is guessed.
@@ -417,6 +423,8 @@ def _read(
         if arrival.named and len(names) > 1 and names[0].strip() and not any(name.strip() for name in names[1:]):
             renamed = (*renamed, TITLE_OR_HEADER)
         worded = tuple(kind == "VARCHAR" for kind in types[: len(columns)])
+        if arrival.converted:  # its numbers were written by us
+            settings = dataclasses.replace(settings, decimal=".", encoding="")
         chosen, guesses = guess_format(
             connection, settings, limits=limits, separator=arrival.separator, private=not guessing,
             cells=[f"c{i}" for i, is_text in enumerate(worded) if is_text],
@@ -443,6 +451,8 @@ def _read(
             # Nothing where a Parquet file calls its columns as we do.
             _places=places if arrival.header or renamed else (),
             _reading=_reading(arrival) if arrival.header else (),
+            value_labels=arrival.labels,
+            _converted=arrival.converted,
             _connection=connection,
             _limits=limits,
             _resources=undo.pop_all(),

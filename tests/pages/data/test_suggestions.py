@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pandas as pd
+import pyreadstat
+import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.data.columns import Number
+from dpcore.data.columns import Labels, Number
 from tests.pages.data.test_page import OWN, everything, give, grid_of, labels, opened, press, type_in, upload_of, use
 from tests.pages.opening import sound
 
@@ -46,3 +51,21 @@ def test_of_a_private_table_the_same_is_suggested_whatever_its_rows() -> None:
 def test_public_rows_are_filled_in_from_the_data_instead() -> None:
     assert SUGGEST not in labels(patients(public=True)) and "Fill in from the data" in labels(patients(public=True))
     assert SUGGEST not in labels(patients(text="a,b\n1,2\n3,4\n")), "no name suggests anything"
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_value_labels_of_a_file_are_suggested_whatever_its_rows(tmp_path: Path, public: bool) -> None:
+    """The rows hold one of the three labels, and a code without one."""
+    labels = {"q1": {1: "none", 2: "a; little", 3: "much"}}
+    frame = pd.DataFrame({"q1": [2.0, 2.0, 7.0], "pay": [1.0, 2.0, 3.0]})
+    pyreadstat.write_dta(frame, str(tmp_path / "survey.dta"), variable_value_labels=labels)
+    app = opened(way=OWN)
+    if public:
+        sound(app.radio(key="whose").set_value("stand-in").run())
+    app = give(app, (tmp_path / "survey.dta").read_bytes(), name="survey.dta")
+    app = press(app, f"{SUGGEST} and value labels")
+    assert grid_of(app, "q1")["kind"] == "category" and grid_of(app, "pay")["from"] is None
+    assert "From the name or the value labels, check it: `q1` (category)." in everything(app)
+    source = upload_of(use(app, "q1"))
+    assert source is not None and source.on(Labels).labels == ("none", "a; little", "much")
+    assert not source.bounds_from_data

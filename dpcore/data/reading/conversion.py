@@ -1,0 +1,145 @@
+"""Workbooks and files of SPSS and Stata, which a process of its own turns into CSV under limits of memory and time.
+
+The libraries that read them are native code that was not written for hostile files, so they run in a child process:
+what it takes too much of ends the child alone, its messages are thrown away, and the CSV that it leaves is checked as
+any file is.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import DEVNULL, TimeoutExpired, run
+from typing import Protocol
+
+from dpcore.core import DataError
+from dpcore.data.reading import conversion_process as child
+from dpcore.data.reading.scratch import FULL
+
+WORKBOOKS, STATISTICS = (".xlsx", ".ods"), (".sav", ".dta")
+CONVERTED = (*WORKBOOKS, *STATISTICS)
+"""Ends of the names of files that are turned into CSV first."""
+MAX_ABOUT_BYTES = 16 << 20
+ENVIRONMENT = ("PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+"""Variables that the child gets: none that could hold a secret."""
+
+
+class ReadingLimits(Protocol):
+    """The limits of ``intake.Limits`` that hold for a conversion."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory on top of what the readers take without a file."""
+
+    @property
+    def unpacked_bytes(self) -> int:
+        """Size of a workbook's parts, and of the CSV."""
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+
+    @property
+    def cells(self) -> int:
+        """Rows times columns."""
+
+    @property
+    def seconds(self) -> float:
+        """Time of the processor, and on the clock."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conversion:
+    """A file turned into CSV.
+
+    Attributes:
+        path: the CSV, in UTF-8, with commas.
+        named: whether the first row surely holds names.
+        labels: of each column, those that its codes were turned into; empty for a workbook.
+        notes: public sentences about what was read.
+    """
+
+    path: Path
+    named: bool
+    labels: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+
+
+def convert(source: Path, *, limits: ReadingLimits) -> Conversion:
+    """Turn a file into CSV beside it.
+
+    Args:
+        source: a file whose name ends in one of ``CONVERTED``; it is in a private folder.
+        limits: what the child may take.
+
+    Raises:
+        DataError: one sentence without the file's name.
+    """
+    target, about = source.with_name("converted.csv"), source.with_name("about.json")
+    seconds = math.ceil(limits.seconds)
+    numbers = (limits.memory_bytes, seconds, limits.cells, limits.columns, limits.unpacked_bytes)
+    environment = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
+    try:
+        status = run(
+            [sys.executable, "-I", child.__file__, str(source), str(target), str(about), *map(str, numbers)],
+            stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL,
+            env=environment | {"OPENBLAS_NUM_THREADS": "1"}, cwd=source.parent, timeout=limits.seconds, check=False,
+        ).returncode  # fmt: skip
+    except TimeoutExpired:
+        status = -int(signal.SIGTERM)
+    if status:
+        raise DataError(_sentence(status, limits))
+    said = _said(about)
+    sheets, listed = said.get("sheets"), said.get("labels")
+    labels = (
+        tuple(tuple(filter(_is_text, each)) if isinstance(each, list) else () for each in listed)
+        if isinstance(listed, list)
+        else ()
+    )
+    notes = []
+    if isinstance(sheets, int) and sheets > 1:
+        notes.append(f"It has {sheets:,} sheets. Only the first one was read.")
+    if count := sum(map(bool, labels)):
+        notes.append(f"Codes were replaced with their value labels in {count:,} column{'s' * (count > 1)}.")
+    return Conversion(path=target, named=source.suffix in STATISTICS, labels=labels, notes=tuple(notes))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _said(path: Path) -> Mapping[str, object]:
+    """Return what the child says about the file: a hostile file may have made it say anything."""
+    said: object = None
+    with suppress(OSError, ValueError, RecursionError):
+        if path.stat().st_size <= MAX_ABOUT_BYTES:
+            said = json.loads(path.read_text(encoding="utf-8"))
+    path.unlink(missing_ok=True)
+    return said if isinstance(said, dict) else {}
+
+
+def _sentence(status: int, limits: ReadingLimits) -> str:
+    """Return why the child gave no table."""
+    memory = f"it needs more than the {limits.memory_bytes >> 20:,} MB of memory that reading may take."
+    slow = f"it took longer than {limits.seconds:g} seconds."
+    sentences = {
+        child.MEMORY: memory,
+        child.CELLS: f"it has more than {limits.cells:,} cells (rows times columns), and no more are read.",
+        child.COLUMNS: f"it has more than {limits.columns:,} columns, and no more are read.",
+        child.LENGTH: f"it unpacks to more than {limits.unpacked_bytes:,} bytes, and no more are read.",
+        child.FULL: FULL,
+        child.EMPTY: "it is empty, or its first sheet is.",
+        -int(signal.SIGTERM): slow,
+    }
+    # The system ends a process that outlasts its time; Rust ends it where memory is refused.
+    for name, sentence in {"SIGXCPU": slow, "SIGKILL": slow, "SIGABRT": memory, "SIGSEGV": memory}.items():
+        if number := getattr(signal, name, None):
+            sentences[-int(number)] = sentence
+    return sentences.get(status, "its contents are damaged or cut short.")
