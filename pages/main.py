@@ -12,7 +12,7 @@ import streamlit as st
 
 from dpcore.core import ParameterError
 from pages.data.engines import withdraw_table
-from pages.data.picker import current_source
+from pages.data.picker import current_source, follow_data_in_use
 from pages.shell.addresses import PAGES, page_at
 from pages.shell.browser import reload_on_reconnect
 from pages.shell.controls import repeat_warnings, run_with_link_warnings
@@ -56,6 +56,7 @@ st.set_page_config(
 )
 reload_on_reconnect()
 frame_style()
+follow_data_in_use(spec)
 with presentation_container(spec.title, leave=repeat_warnings):
     status_line(budget_spent(spec), release=spec.draws)
     restore_from_link(page.url_path)

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from dpcore.core import ParameterError
-from dpcore.data.bundled import bundled
+from dpcore.data.bundled import ANSWERED, BOXED, CUT, VECTORS, bundled
 from dpcore.data.declarations import Capped
 from dpcore.data.generators import GENERATORS
 from dpcore.data.product import is_map
 from dpcore.data.samples import SAMPLES, sample
 from dpcore.data.sources import SIDE_BITS, Bundled, Source, generated_rows
 from dplab.recipe import DEFAULT_RECIPE
+from pages.shell.addresses import PageSpec
 from pages.shell.controls import choice, stops, warn_of_link, whole
-from pages.shell.links import control_value
+from pages.shell.links import FOLLOWED, PAGE, control_value, linked_values
 from pages.shell.private.data_in_use import show_data_in_use
 from pages.shell.private.twin import is_twin, own_rows
 from pages.shell.session import DATA
-from pages.shell.state import SessionKey
+from pages.shell.state import SessionKey, set_controls
 
 GROUP_PRIVACY = (
     "By group privacy, ε for a person is at most the ε for a row times the number of rows. δ above 0 grows "
@@ -44,6 +45,12 @@ PAIR = "*"
 """Separator of two column names in a link."""
 LAST_PICKER = SessionKey("picked_on", ("", False))
 """Default of the picker that was drawn last, and whether it has pairs."""
+OWN_CHOICES: Mapping[str, Mapping[str, Collection[str]]] = {
+    "plan": {"table": tuple(each.key for each in SAMPLES)},
+    "tables": {"cube": ANSWERED, "tables-of": CUT, "boxes-of": BOXED},
+    "learn": {"vectors": VECTORS},
+}
+"""Choices of data that are a page's own, by its folder and their key, with the samples that each offers."""
 NOT_SENT = "The link refers to an uploaded file, and links cannot share files. Choose data here."
 TWO_COLUMNS = "Two columns of your file are in use, but this page needs one. Choose it on the Data page."
 FILE_GONE = "Your file is no longer in use."
@@ -190,6 +197,26 @@ def current_source(*, persons: bool = False) -> Source:
             raise ParameterError("The uploaded file is no longer here. Upload it again on the Data page.")
         return own_source
     return public_source(chosen, persons=persons)
+
+
+def follow_data_in_use(page: PageSpec) -> None:
+    """Set the own choices of a page that is opened to the sample in use, where they offer it; called by the router.
+
+    What the link names and what the user has chosen on that page stay.
+    """
+    if PAGE.value == page.address:
+        return
+    in_use = str(_link_value(DATA, st.query_params.get(DATA, ""))).partition(".")[0]
+    for key, offered in OWN_CHOICES.get(page.folder, {}).items():
+        if in_use not in offered:
+            continue
+        last = FOLLOWED.value.get(key)
+        # A default value is not among the linked values, so that it is no choice.
+        is_chosen = control_value(key, last) != last if last else key in linked_values()
+        FOLLOWED.value = {**FOLLOWED.value, key: in_use}
+        if not is_chosen and key not in st.query_params:
+            set_controls({key: in_use})
+            linked_values()[key] = in_use  # restored on the page, which also writes it into the link
 
 
 def public_source(chosen: str, *, persons: bool = False) -> Source:

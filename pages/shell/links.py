@@ -17,6 +17,8 @@ LINKED_VALUES = SessionKey[dict[str, Any]]("carried", {})
 """Last values of these controls, except default values."""
 CHOICES = SessionKey[set[str]]("choices", set())
 """Keys of choices that Streamlit does not bind to the link."""
+FOLLOWED = SessionKey[dict[str, str]]("followed", {})
+"""The sample in use when a page with its own choices of data was opened last, by the key of the choice."""
 
 
 def in_link(key: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shell.links import LINKED_KEYS, LINKED_VALUES, PAGE, linked_keys
+from pages.shell.links import FOLLOWED, LINKED_KEYS, LINKED_VALUES, PAGE, linked_keys
 from pages.shell.private.steward import (
     ACCESS_WITHOUT_LEDGER,
     FILLED,
@@ -21,7 +21,7 @@ from pages.shell.state import drop, set_controls
 from pages.shell.tasks.memory import MEMORY
 
 KEPT_KEYS = {
-    GATE, OPENED_AT, PAGE, LINKED_VALUES, LINKED_KEYS, FILE_TURN,
+    GATE, OPENED_AT, PAGE, LINKED_VALUES, LINKED_KEYS, FOLLOWED, FILE_TURN,
     STEWARD_CHOICE, STEWARD_ENDED, "steward_admitted", PRESENTED, PENDING_ACCESS_RECORDS, ACCESS_WITHOUT_LEDGER,
 }  # fmt: skip
 """Keys that stay when a file is forgotten, besides the controls in the link: none of them can hold a part of a file."""
