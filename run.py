@@ -421,7 +421,7 @@ def test(arguments: list[str]) -> int:
     if suite == "mutants":
         return run([python, "-m", "tests.mutants", *asked], variables)
     workers = WORKERS if suite else WITH_ONE_BROWSER
-    pytest: list[str | Path] = [python, "-m", "pytest", "-m", SUITES[suite], *workers, *asked]
+    pytest: list[str | Path] = [python, "-m", "pytest", "-m", SUITES[suite], *workers, "--durations=12", *asked]
     if suite in {"full", "harness", "engines"}:
         return run_tests(pytest, variables)
     failed = lint(python)

@@ -28,7 +28,7 @@ SCALE = "scale"
 Row = Sequence[object]
 
 
-class Refused(Exception):
+class NotConverted(Exception):
     """The file is not read; ``status`` says why."""
 
     def __init__(self, status: int) -> None:
@@ -88,18 +88,18 @@ def read_workbook(path: Path, *, cells: int, columns: int, length: int) -> tuple
 
     with zipfile.ZipFile(path) as archive:
         if sum(part.file_size for part in archive.infolist()) > length:
-            raise Refused(LENGTH)
+            raise NotConverted(LENGTH)
     book = CalamineWorkbook.from_path(str(path))
     sheets = [sheet.name for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
     if not sheets:
-        raise Refused(EMPTY)
+        raise NotConverted(EMPTY)
     sheet = book.get_sheet_by_name(sheets[0])
     if sheet.height * sheet.width == 0:
-        raise Refused(EMPTY)
+        raise NotConverted(EMPTY)
     if sheet.width > columns:
-        raise Refused(COLUMNS)
+        raise NotConverted(COLUMNS)
     if sheet.height * sheet.width > cells:
-        raise Refused(CELLS)
+        raise NotConverted(CELLS)
     # iter_rows would pad the rows to the sheet's corner.
     return {"sheets": len(sheets)}, iter(sheet.to_python())
 
@@ -115,11 +115,11 @@ def read_statistics(path: Path, *, cells: int, columns: int) -> tuple[dict[str, 
     _, about = read(str(path), metadataonly=True, output_format="dict")
     names = list(about.column_names)
     if not names:
-        raise Refused(EMPTY)
+        raise NotConverted(EMPTY)
     if len(names) > columns:
-        raise Refused(COLUMNS)
+        raise NotConverted(COLUMNS)
     if (about.number_rows or 0) * len(names) > cells:
-        raise Refused(CELLS)
+        raise NotConverted(CELLS)
     labels = {
         name: {code: text for code, label in codes.items() if (text := " ".join(str(label).split()))}
         for name, codes in about.variable_value_labels.items()
@@ -149,7 +149,7 @@ def read_statistics(path: Path, *, cells: int, columns: int) -> tuple[dict[str, 
                 return
             offset += step
             if offset * len(names) > cells:
-                raise Refused(CELLS)
+                raise NotConverted(CELLS)
 
     return {"labels": [each if len(each) <= MAX_LABELS else [] for each in suggested]}, rows()
 
@@ -199,7 +199,7 @@ def main(arguments: Sequence[str]) -> int:
             said, rows = read_workbook(source, cells=cells, columns=columns, length=length)
         write_rows(rows, target)
         about.write_text(json.dumps(said), encoding="utf-8")
-    except Refused as refused:
+    except NotConverted as refused:
         status = refused.status
     except MemoryError:
         status = MEMORY

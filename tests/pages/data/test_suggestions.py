@@ -56,7 +56,7 @@ def test_public_rows_are_filled_in_from_the_data_instead() -> None:
 @pytest.mark.parametrize("public", [False, True])
 def test_value_labels_of_a_file_are_suggested_whatever_its_rows(tmp_path: Path, public: bool) -> None:
     """The rows hold one of the three labels, and a code without one."""
-    labels = {"q1": {1: "none", 2: "a; little", 3: "much"}}
+    labels: dict[str, dict[int | float, str]] = {"q1": {1: "none", 2: "a; little", 3: "much"}}
     frame = pd.DataFrame({"q1": [2.0, 2.0, 7.0], "pay": [1.0, 2.0, 3.0]})
     pyreadstat.write_dta(frame, str(tmp_path / "survey.dta"), variable_value_labels=labels)
     app = opened(way=OWN)

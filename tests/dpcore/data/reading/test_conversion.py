@@ -26,8 +26,8 @@ from dpcore.data.reading.format import Format
 from dpcore.data.reading.intake import LIMITS, FirstRowUnclear, Limits
 from dpcore.data.reading.scratch import PREFIX
 from dpcore.data.reading.tables import Table, read_table
-from tests.kit.hostile import SECRET
 from tests.dpcore.data.reading.workbooks import DECLARATION, ods, sheet_rows, xlsx
+from tests.kit.hostile import SECRET
 
 ROWS: list[list[object]] = [
     ["age", "pay", "town", "note"],
