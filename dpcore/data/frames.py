@@ -65,9 +65,12 @@ def csv_of(path: Path | str) -> io.BytesIO:
         DataError: it cannot be read.
     """
     source = Path(path)
-    content = source.read_bytes()
-    if source.suffix.lower() == ".gz":
-        source, content = source.with_suffix(""), gzip.decompress(content)
+    is_packed = source.suffix.lower() == ".gz"
+    with (gzip.open if is_packed else open)(source, "rb") as file:
+        content = file.read(LIMITS.unpacked_bytes + 1)
+    if len(content) > LIMITS.unpacked_bytes:
+        raise DataError(f"{source.name}: it has more than {LIMITS.unpacked_bytes:,} bytes, and no more are read.")
+    source = source.with_suffix("") if is_packed else source
     with ExitStack() as undo:
         copy = private_folder(undo) / f"original{source.suffix.lower()}"
         copy.write_bytes(content)

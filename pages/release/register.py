@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
+
 import streamlit as st
 
 from dpcore.core import Neighbours, ParameterError, is_visible
 from dpcore.data.declarations import Capped
 from dpcore.data.sources import Generated, Source, Uploaded
+from dprelease.certificate import price_of
 from dprelease.commands import default_folder
 from dprelease.ledger.records import LedgerError, Registration
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from pages.data.upload import session_file
+from pages.release.request import plan_of
 from pages.shell.ledger.access_records import record_access_without_ledger
 from pages.shell.ledger.accounts import PATIENT, account_in, rows_of, watched_rows
 from pages.shell.ledger.roles import actor
@@ -28,7 +33,7 @@ COUNT_IS_PRIVATE = (
     "added or removed rows."
 )
 NEW_PEOPLE = "No, these are other people"
-USUAL_EPSILON = 2.0
+USUAL_EPSILON, USUAL_DELTA = 2.0, 1e-6
 PROBLEM = SessionKey("release_problem", "")
 """Error of the last button, until another is pressed."""
 PRIVATE_NAME = "A private table"
@@ -67,14 +72,16 @@ def register(ledger: Ledger, source: Source) -> None:
         show_relation(neighbours, cap if person else 0)
     with right:
         n = _rows(source, neighbours, person, key_suffix)
+        least_epsilon, least_delta = _cost_of_plan(source, cap)
         epsilon = st.number_input(
-            "Budget ε", 0.001, 1000.0, USUAL_EPSILON, step=None, format="%g", key=f"release_budget-{key_suffix}",
+            "Budget ε", 0.001, 1000.0, max(USUAL_EPSILON, least_epsilon), step=None, format="%g",
+            key=f"release_budget-{key_suffix}",
             help="The total budget of all releases of these data. The command `ledger budget` changes it, with "
                  "a reason.",
         )  # fmt: skip
         delta = st.number_input(
-            "Budget δ", 0.0, 0.1, 1e-6, step=None, format="%g", key=f"release_delta-{key_suffix}",
-            help="With 0, only pure ε mechanisms are allowed.",
+            "Budget δ", 0.0, 0.1, max(USUAL_DELTA, least_delta), step=None, format="%g",
+            key=f"release_delta-{key_suffix}", help="With 0, only pure ε mechanisms are allowed.",
         )  # fmt: skip
     existing_id = _same_people(ledger, key_suffix)
     st.caption(FIXED)
@@ -101,6 +108,19 @@ def register(ledger: Ledger, source: Source) -> None:
         except (LedgerError, ParameterError) as problem:
             PROBLEM.value = str(problem)
         st.rerun()
+
+
+def _cost_of_plan(source: Source, cap: int) -> tuple[float, float]:
+    """Return ε and δ of the plan for these data under the dearer relation; zeros without a plan, or beyond a budget."""
+    plan = plan_of(source)
+    if plan is None:
+        return 0.0, 0.0
+    prices = [Price(epsilon_or_rho=0)]
+    for neighbours in Neighbours:
+        with suppress(ParameterError):  # the page says why once it is registered
+            prices.append(price_of(replace(plan, neighbours=neighbours).request(), rows_a_person=cap))
+    epsilon, delta = (max(float(each.document[name]) for each in prices) for name in ("epsilon", "delta"))
+    return (epsilon, delta) if epsilon <= 1000.0 and delta <= 0.1 else (0.0, 0.0)
 
 
 def _key_suffix(source: Source) -> str:

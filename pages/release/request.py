@@ -72,7 +72,7 @@ def request_of(source: Source, registration: Registration, page: OnPage | None =
     """
     if page is not None:
         return _request(source, registration, page.queries, page.entry, dict(page.values))
-    plan = _plan_of(source)
+    plan = plan_of(source)
     if plan is not None:
         plan_option = f"The plan: {len(plan.questions)} statistic{'s' * (len(plan.questions) > 1)}"
         last_shown = str(SHOWN_LAST.value)
@@ -130,7 +130,7 @@ def cap_mismatch(source: Source, registration: Registration) -> str:
     return "The unit of privacy on the Data page differs from the registered one. Declare it as registered."
 
 
-def _plan_of(source: Source) -> Plan | None:
+def plan_of(source: Source) -> Plan | None:
     """Return the plan if it is about the table in use; an opened plan fits any table with its columns."""
     table, plan = planned() or ("", None)
     origin = source.origin

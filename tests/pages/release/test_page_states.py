@@ -315,6 +315,23 @@ def test_a_plan_is_released_in_one_press(no_ledger: Path) -> None:
     assert len(stored.body["parts"]) == len(plan.questions) == 2 and not check(ledger, dataset_id)
 
 
+@pytest.mark.parametrize(("each", "default"), [(0.5, 2.0), (1.7, 3.4)])
+def test_a_new_budget_covers_the_plan(no_ledger: Path, each: float, default: float) -> None:
+    app = press(came(), "Start a ledger")
+    app.switch_page("plan/page.py")
+    app = sound(app.run())
+    app.selectbox(key="table").set_value("penguins")
+    app = sound(app.run())
+    key, plan = app.session_state["plan_shown"]
+    priced = replace(plan, questions=tuple(replace(question, epsilon=each) for question in plan.questions))
+    app = press(app, "Release it")
+    app.session_state["plan_shown"] = (key, priced)
+    app.switch_page(PAGE)
+    app = sound(app.run())
+    [budget] = [field for field in app.number_input if field.label == "Budget ε"]
+    assert budget.value == pytest.approx(default) and budget.value >= priced.cost.epsilon
+
+
 def test_other_data_of_the_same_people_share_a_budget(no_ledger: Path) -> None:
     app = released()
     app.selectbox(key="data").set_value("pets.species")
