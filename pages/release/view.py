@@ -80,7 +80,7 @@ def show_release() -> None:
         return
     if store is None:
         start_a_ledger()
-        st.caption(f"Its folder: `{_ledger_place()}`")
+        _details()
         return
     with st.sidebar:
         page = page_query()
@@ -101,7 +101,12 @@ def show_release() -> None:
         _registered(store, account, source, drawing, page)
         if has_login() and isinstance(source.origin, Uploaded):
             sharing_button(account.registration, source.origin.table)
-    st.caption(f"The ledger is in `{_ledger_place()}`.")
+    _details()
+
+
+def _details() -> None:
+    """Draw where the ledger is, behind a word: only the administrator needs it."""
+    st.popover("Details", type="tertiary").markdown(f"The ledger is in `{default_folder()}`.")
 
 
 def _stopped() -> None:
@@ -267,8 +272,3 @@ def _request_words(request: Request) -> str:
     ]
     rest = [f"and {len(lines) - MAX_LINES} more"] if len(lines) > MAX_LINES else []
     return "  \n".join([*lines[:MAX_LINES], *rest]) + draw_words
-
-
-def _ledger_place() -> str:
-
-    return str(default_folder())
