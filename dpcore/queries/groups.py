@@ -107,12 +107,14 @@ class GroupStatistics(GroupQueries):
         degree: 1 for means, and the ratio of the sums of two numbers; 2 for variances, and the slope and correlation
             of two numbers; 3 for skewness.
         min_rows: rows with a number that every group is declared to have, for guaranteed errors; 0 where unknown.
+        whole_population: whether everybody is declared to be in the table, so that nothing is estimated from a sample.
     """
 
     key: ClassVar[str] = "group-statistics"
     title: ClassVar[str] = "Groups: mean of a number in each group"
     degree: int = 1
     min_rows: int = 0
+    whole_population: bool = False
 
     @override
     def __post_init__(self) -> None:

@@ -15,11 +15,12 @@ from dpcore.core import Booleans, Floats, Integers
 from dpcore.data.columns import is_number
 from dpcore.mechanisms.grouped.mechanism import GroupMechanism
 from dpcore.mechanisms.grouped.release import GroupRelease, GroupState, statistics_of
-from dpcore.mechanisms.grouped.statistics import statistics
+from dpcore.mechanisms.grouped.statistics import bounds, mean_name, statistics
 from dpcore.mechanisms.grouped.weights import row_weight
 from dpcore.queries.groups import GroupStatistics
 from dpcore.randomness import Sampler
 from dplab.intervals.interval import Interval
+from dplab.intervals.noise import CounterNoise
 from dplab.intervals.population import population_mean
 from dplab.intervals.released import interval, noise_of
 
@@ -63,17 +64,40 @@ def released_means(mechanism: GroupMechanism, release: GroupRelease, *, level: f
     Raises:
         ParameterError: the release is not of one number, or the level is out of range.
     """
-    queries, found = release.queries, release.statistics()
-    noise, sampling = interval(mechanism, release, "mean", level=level), None
-    column = queries.domain.columns[queries.numbers[0]]
-    if queries.degree == 2 and is_number(column):
-        # Where noise leaves no variance above 0, the largest one that a range allows stands for it.
-        variance = np.where(found["variance"] > 0, found["variance"], column.span**2 / 4)
-        sampling = population_mean(
-            release.counters, noise_of(mechanism, release), weight=row_weight(queries), level=level,
-            variance=variance, low=column.low, high=column.high,
-        )  # fmt: skip
+    found, noise = release.statistics(), interval(mechanism, release, "mean", level=level)
+    sampling = population_means(release, noise_of(mechanism, release), level=level)
     return GroupMeans(people=found["rows"], means=found["mean"], noise=noise, sampling=sampling)
+
+
+def population_statistic(queries: GroupStatistics) -> str:
+    """Return "mean" or "proportion" where a release of these statistics also tells how much it varies; else ""."""
+    column = queries.domain.columns[queries.numbers[0]]
+    varies = queries.degree >= 2 or not is_number(column)
+    return mean_name(column) if varies and len(queries.numbers) == 1 and not queries.whole_population else ""
+
+
+def population_means(release: GroupRelease, noise: CounterNoise, *, level: float) -> Interval | None:
+    """Return intervals for what the mean or the proportion is in the population, (T, groups); asymptotic.
+
+    None where no variance is released, or everybody is in the table.
+
+    Args:
+        release: T releases of group counters.
+        noise: of one counter.
+        level: of each interval.
+    """
+    queries = release.queries
+    if not population_statistic(queries):
+        return None
+    column, variance = queries.domain.columns[queries.numbers[0]], None
+    low, high = bounds(column)
+    if is_number(column):
+        # Where noise leaves no variance above 0, the largest one that a range allows stands for it.
+        found = release.statistics()["variance"]
+        variance = np.where(found > 0, found, (high - low) ** 2 / 4)
+    return population_mean(
+        release.counters, noise, weight=row_weight(queries), level=level, variance=variance, low=low, high=high
+    )
 
 
 def intervals_hold(

@@ -19,7 +19,7 @@ from dplab.intervals.noise import LaplaceNoise
 from dplab.intervals.planned_margins import budget_for_sum_and_count, people_needed
 from dplab.intervals.released import noise_law
 from dprelease.downloads.escaping import escape
-from dprelease.requests.intervals import LEVEL, decimals, end_names, outwards
+from dprelease.requests.intervals import LEVEL, decimals, end_names, of_population, outwards
 from dprelease.requests.parts import RequestPart
 
 MARGIN = 0.25
@@ -63,9 +63,13 @@ def group_tables(question: RequestPart, rows: Sequence[Mapping[str, str]], *, mo
             f"half of ε on a sum and half on a count, would need about {times:.2g} times this ε.</p>"
         )
     for statistic in _statistics(rows):
-        yield f"<table><tr>{''.join(f'<th>{escape(each)}</th>' for each in _heads(statistic))}</tr>"
+        sampled = set(end_names(of_population(statistic))) <= set(rows[0])
+        heads = [*_heads(statistic), *[f"population, about {100 * LEVEL:g}%"] * sampled]
+        yield f"<table><tr>{''.join(f'<th>{escape(each)}</th>' for each in heads)}</tr>"
         for row in rows[:most]:
-            cells = (_people(float(row["rows"]), margin), *_shown(row, statistic, hidden=float(row["rows"]) < needed))
+            hidden = float(row["rows"]) < needed
+            cells = [_people(float(row["rows"]), margin), *_shown(row, statistic, hidden=hidden)]
+            cells += [_interval(row, of_population(statistic)) if not hidden else ""] * sampled
             numbers = "".join(f'<td class="n">{each}</td>' for each in cells)
             yield f"<tr><td>{escape(_group(row))}</td>{numbers}</tr>"
         yield "</table>"
@@ -77,7 +81,7 @@ def _statistics(rows: Sequence[Mapping[str, str]]) -> list[str]:
     """Return the statistics in a file, in order: what follows the rows, without the ends of intervals."""
     names = list(rows[0])
     names = names[names.index("rows") + 1 :]
-    ends = {end for name in ("rows", *names) for end in end_names(name)}
+    ends = {end for name in ("rows", *names) for each in (name, of_population(name)) for end in end_names(each)}
     return [name for name in names if name not in ends]
 
 
@@ -103,15 +107,24 @@ def _shown(row: Mapping[str, str], statistic: str, *, hidden: bool) -> tuple[str
     if hidden:
         return HIDDEN, ""
     value = float(row[statistic] or "nan")
+    if not math.isfinite(value):
+        return "", _interval(row, statistic)
+    ends = [row.get(name, "") for name in end_names(statistic)]
+    if "" in ends:
+        return f"{value:,.4g}", _interval(row, statistic)
+    return _number(value, decimals(float(ends[0]), float(ends[1]), digits=DIGITS)), _interval(row, statistic)
+
+
+def _interval(row: Mapping[str, str], statistic: str) -> str:
+    """Return a statistic's interval as a text."""
     low, high = (row.get(name, NO_INTERVAL) for name in end_names(statistic))
     if NO_INTERVAL in (low, high):
-        return (f"{value:,.4g}" if math.isfinite(value) else ""), NO_INTERVAL
+        return NO_INTERVAL
     if "" in (low, high):
-        return (f"{value:,.4g}" if math.isfinite(value) else ""), _open(low, high)
+        return _open(low, high)
     first, last = outwards(float(low), float(high), digits=DIGITS)
     places = decimals(float(low), float(high), digits=DIGITS)
-    shown = _number(value, places) if math.isfinite(value) else ""
-    return shown, f"{_number(first, places)} to {_number(last, places)}"
+    return f"{_number(first, places)} to {_number(last, places)}"
 
 
 def _open(low: str, high: str) -> str:

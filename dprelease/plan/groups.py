@@ -58,6 +58,8 @@ STATISTICS = {
     ),
 }  # fmt: skip
 """Kinds of statistics by group, by key."""
+SAMPLED = (SHARE, SPREAD)
+"""Those of which a release also says how far a sample may lie from its population."""
 
 
 def check_shape(
@@ -68,6 +70,7 @@ def check_shape(
     queries: str,
     min_rows: int = 0,
     quantiles: Sequence[float] = (),
+    whole_population: bool = False,
 ) -> None:
     """Raise ParameterError with one sentence where a statistic does not take these columns and settings."""
     kind = STATISTICS.get(statistic)
@@ -86,6 +89,8 @@ def check_shape(
         raise ParameterError(f"The smallest group has between 0 and {MAX_ROWS:,} rows.")
     if bool(quantiles) != (statistic == QUANTILES):
         raise ParameterError("Quantiles need the shares of the rows below them, and other statistics have none.")
+    if whole_population and statistic not in SAMPLED:
+        raise ParameterError("Only of a share, or of a mean with its spread, is it declared that everybody is there.")
 
 
 def group_reading(table: DeclaredTable, columns: Sequence[str], by: Sequence[str]) -> Reading:
@@ -98,7 +103,14 @@ def group_reading(table: DeclaredTable, columns: Sequence[str], by: Sequence[str
     return Capped(reading=reading, person=table.person, rows=table.person_rows) if table.person else reading
 
 
-def group_queries(domain: Product, statistic: str, *, quantiles: tuple[float, ...] = (), min_rows: int = 0) -> Queries:
+def group_queries(
+    domain: Product,
+    statistic: str,
+    *,
+    quantiles: tuple[float, ...] = (),
+    min_rows: int = 0,
+    whole_population: bool = False,
+) -> Queries:
     """Return the queries of a statistic, whose columns stand last in the domain.
 
     Raises:
@@ -115,7 +127,9 @@ def group_queries(domain: Product, statistic: str, *, quantiles: tuple[float, ..
         raise ParameterError(f"“{kind.title}” is of columns of numbers with equal cells.")
     if statistic == QUANTILES:
         return GroupQuantiles(domain=domain, numbers=numbers, quantiles=quantiles)
-    return GroupStatistics(domain=domain, numbers=numbers, degree=kind.degree, min_rows=min_rows)
+    return GroupStatistics(
+        domain=domain, numbers=numbers, degree=kind.degree, min_rows=min_rows, whole_population=whole_population
+    )
 
 
 def is_two_labels(on: Number | Labels) -> bool:

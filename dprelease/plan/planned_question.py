@@ -46,6 +46,7 @@ class PlannedQuestion:
         by: columns that form the groups.
         min_rows: rows of the smallest group, as declared; 0 where unknown.
         quantiles: shares of a group's rows, for quantiles by group.
+        whole_population: whether everybody is in the table, so that a release has no interval for sampling.
     """
 
     columns: tuple[str, ...]
@@ -61,6 +62,7 @@ class PlannedQuestion:
     by: tuple[str, ...] = ()
     min_rows: int = 0
     quantiles: tuple[float, ...] = ()
+    whole_population: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", dict(self.values))
@@ -72,8 +74,9 @@ class PlannedQuestion:
                 queries=self.queries,
                 min_rows=self.min_rows,
                 quantiles=self.quantiles,
+                whole_population=self.whole_population,
             )
-        elif self.by or self.min_rows or self.quantiles:
+        elif self.by or self.min_rows or self.quantiles or self.whole_population:
             raise ParameterError("Only a statistic by group has columns that form groups, and a smallest group.")
         elif not self.columns or len(set(self.columns)) < len(self.columns):
             raise ParameterError("A statistic needs one column, or several different columns.")
@@ -136,20 +139,22 @@ def write_question(question: PlannedQuestion, mechanism: Mechanism) -> dict[str,
         "by": list(question.by),
         "min_rows": question.min_rows,
         "quantiles": [exactly(share) for share in question.quantiles],
+        "whole_population": question.whole_population,
     }
     return document | {name: value for name, value in more.items() if value}
 
 
 def read_question(document: Any) -> PlannedQuestion:
     """Read a question from the file's mapping; raises ParameterError with one sentence for unknown contents."""
-    optional = {"target", "pinned", "ways", "asks", "statistic", "by", "min_rows", "quantiles"}
+    optional = {"target", "pinned", "ways", "asks", "statistic", "by", "min_rows", "quantiles", "whole_population"}
     check_fields(document, "question", {"columns", "queries", "mechanism", "epsilon"}, optional=optional)
     check_fields(document["mechanism"], "mechanism of the statistic", {"key"}, optional={"parameters"})
     columns, queries, mechanism = document["columns"], document["queries"], document["mechanism"]
     if not isinstance(columns, list) or not all(isinstance(each, str) for each in [*columns, queries]):
         raise ParameterError("The columns of a statistic must be a list of strings, and its queries a string.")
-    if not isinstance(document.get("pinned", False), bool):
-        raise ParameterError("The field “pinned” of a statistic must be true or false.")
+    for name in ("pinned", "whole_population"):
+        if not isinstance(document.get(name, False), bool):
+            raise ParameterError(f"The field “{name}” of a statistic must be true or false.")
     ways, lines = document.get("ways", 0), document.get("asks", [])
     if type(ways) is not int or not isinstance(lines, list) or not all(isinstance(each, str) for each in lines):
         raise ParameterError("The ways of a statistic must be an integer, and its asks a list of strings.")
@@ -179,4 +184,5 @@ def read_question(document: Any) -> PlannedQuestion:
         by=tuple(by),
         min_rows=min_rows,
         quantiles=tuple(decode_number(each, "A quantile of a statistic") for each in quantiles),
+        whole_population=document.get("whole_population", False),
     )

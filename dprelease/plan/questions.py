@@ -10,7 +10,8 @@ Its file is versioned JSON; unknown contents are refused in one sentence:
                     "mechanism": {"key": "identity", "parameters": {}}, "target": "0.01"}]}
 
 "file_format" is present, as in a request, where the table's file needs other settings than the default. A statistic by
-group also has "statistic", "by" (the columns that form groups) and perhaps "min_rows" and "quantiles".
+group also has "statistic", "by" (the columns that form groups) and perhaps "min_rows", "quantiles" and
+"whole_population".
 
 >>> from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 >>> from dpcore.data.columns import Labels, Number
@@ -140,8 +141,9 @@ class Plan:
         if question.statistic:
             assert is_table(domain)
             queries = group_queries(
-                domain, question.statistic, quantiles=question.quantiles, min_rows=question.min_rows
-            )
+                domain, question.statistic, quantiles=question.quantiles, min_rows=question.min_rows,
+                whole_population=question.whole_population,
+            )  # fmt: skip
         elif is_table(domain) and question.queries == Marginals.key:
             queries = Marginals(domain=domain, ways=question.ways or len(question.columns))
         else:

@@ -17,6 +17,7 @@ from dpcore.mechanisms.grouped.mechanism import GroupMechanism
 from dpcore.mechanisms.grouped.release import GroupRelease, statistics_of
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
+from dplab.intervals.group_means import population_means, population_statistic
 from dplab.intervals.groups import group_intervals, interval_names
 from dplab.intervals.interval import Interval
 from dplab.intervals.released import noise_law
@@ -47,6 +48,11 @@ def end_names(statistic: str) -> tuple[str, str]:
     return f"{kind} low{of}{column}", f"{kind} high{of}{column}"
 
 
+def of_population(statistic: str) -> str:
+    """Return how the columns call a statistic of the population that the rows are a sample of."""
+    return f"population {statistic}"
+
+
 def statistics_with_intervals(mechanism: Mechanism, problem: Problem) -> list[str]:
     """Return the statistics of a released file that have an interval; none for most mechanisms. Reads no rows."""
     if not isinstance(mechanism, GroupMechanism):
@@ -60,18 +66,25 @@ def with_intervals(table: pd.DataFrame, drawn: Release, mechanism: Mechanism) ->
         return table
     import pandas as pd
 
-    found = group_intervals(drawn, noise_law(mechanism, drawn.problem), level=LEVEL)
+    noise = noise_law(mechanism, drawn.problem)
+    found = group_intervals(drawn, noise, level=LEVEL)
+    sampled = population_means(drawn, noise, level=LEVEL)
     columns = dict[str, object]()
     for name in table.columns:
         columns[name] = table[name]
         if name in found:
             columns |= dict(zip(end_names(name), written_ends(found[name]), strict=True))
+        if sampled is not None and name == population_statistic(drawn.queries):
+            columns |= dict(zip(end_names(of_population(name)), written_ends(sampled), strict=True))
     return pd.DataFrame(columns)
 
 
 def end_places(names: Sequence[str], mechanism: Mechanism, problem: Problem) -> list[int]:
     """Return the places of the columns of ends, ascending, low before high, among a table's columns."""
-    ends = {end for statistic in statistics_with_intervals(mechanism, problem) for end in end_names(statistic)}
+    statistics = statistics_with_intervals(mechanism, problem)
+    if statistics and (sampled := population_statistic(statistics_of(problem))):
+        statistics.append(of_population(sampled))
+    ends = {end for statistic in statistics for end in end_names(statistic)}
     return [place for place, name in enumerate(names) if name in ends]
 
 
@@ -125,6 +138,7 @@ def interval_sentence(mechanism: Mechanism, problem: Problem) -> str:
             "Those of rows and sums follow from the exact law of the noise"
             + ("; all others contain every value that the released counters do not refute" if inverted else "")
             + f". {COVERS}"
+            + _population_sentence(population_statistic(statistics_of(problem)), percent)
         )
     if isinstance(mechanism, IdentityHistogram | GaussianHistogram):
         width = noise_law(mechanism, problem).half_width(1 - LEVEL)
@@ -133,3 +147,15 @@ def interval_sentence(mechanism: Mechanism, problem: Problem) -> str:
             f"row{'s' * (width != 1)}, by the exact law of the noise. {COVERS}"
         )
     return ""
+
+
+def _population_sentence(statistic: str, percent: str) -> str:
+    """Return what the interval of a population's mean or proportion covers; empty without one."""
+    if not statistic:
+        return ""
+    low, high = end_names(of_population(statistic))
+    return (
+        f" The columns {low} and {high} cover the noise and the sampling together: the {statistic} of a population "
+        f"of which the rows, one for each person, are an independent sample, approximately with {percent}, the better "
+        "the more rows."
+    )

@@ -15,6 +15,7 @@ from dprelease.plan.groups import (
     PEOPLE,
     QUANTILES,
     RATIO,
+    SAMPLED,
     SHARE,
     SLOPE,
     STATISTICS,
@@ -80,6 +81,12 @@ def group_settings(plan_table: PlanTable, question: PlannedQuestion) -> PlannedQ
             "Quantiles", list(QUANTILE_CHOICES), format_func=lambda each: QUANTILE_CHOICES[each], key="plan_shares"
         )
         question = replace(question, quantiles=shares)
+    if question.statistic in SAMPLED:
+        everybody = st.toggle(
+            "Everybody is in the table", key=f"plan_everybody_{plan_table.key}",
+            help="Then the rows are no sample, and the released file has intervals for the noise alone.",
+        )  # fmt: skip
+        question = replace(question, whole_population=everybody)
     if not question.by or question.statistic == PEOPLE:
         return question
     smallest = st.number_input(

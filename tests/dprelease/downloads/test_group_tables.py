@@ -60,6 +60,11 @@ def test_each_statistic_has_a_table_with_rows_value_and_interval(tmp_path: Path)
             width = float(line[f"{statistic} high"]) - float(line[f"{statistic} low"])
             assert high - low < 1.25 * width
             assert number(row[2]) == pytest.approx(float(line[statistic]), abs=width / 10)
+            assert len(row) == 4 + (statistic == "mean"), "the mean has an interval for the population, too"
+            if statistic == "mean":
+                first, last = map(number, row[4].split(" to "))
+                assert first <= float(line["population mean low"]) <= float(line["population mean high"]) <= last
+    assert "population, about 95%" in words
 
 
 def test_groups_are_hidden_by_their_noisy_number_of_rows_alone(tmp_path: Path) -> None:

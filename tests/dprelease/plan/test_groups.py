@@ -102,6 +102,14 @@ def test_a_plan_of_groups_is_what_its_file_says() -> None:
     assert Request.read(request.text).digest == request.digest
 
 
+def test_that_everybody_is_in_the_table_is_in_the_plan_s_file_and_in_the_request() -> None:
+    spread = replace(SPREAD, whole_population=True)
+    again = Plan.read(plan(spread).text)
+    assert again.questions == (spread,) and b"whole_population" not in plan(SPREAD).text
+    [part] = Request.read(again.request().text).parts
+    assert isinstance(part.queries, GroupStatistics) and part.queries.whole_population
+
+
 def test_every_statistic_has_its_queries() -> None:
     queries = [plan(each).problem(each).queries for each in ALL]
     assert [type(each) for each in queries] == [GroupStatistics] * 6 + [GroupQuantiles, Marginals]
@@ -138,6 +146,8 @@ def test_all_mechanisms_of_groups_are_offered_and_no_others() -> None:
         ({"min_rows": "3"}, "must be an integer"),
         ({"quantiles": ["0.5"]}, "other statistics have none"),
         ({"quantiles": ["0.5"] * 100}, "at most 99"),
+        ({"whole_population": True}, "Only of a share, or of a mean with its spread"),
+        ({"whole_population": 1}, "must be true or false"),
         ({"statistic": ""}, "Only a statistic by group"),
         ({"mechanism": {"key": "group-quantiles"}}, "cannot release this statistic"),
     ],

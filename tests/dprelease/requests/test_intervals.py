@@ -13,12 +13,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.core import Neighbours
+from dpcore.core import Dataset, Neighbours, Problem, Provenance, ProvenanceKind
 from dpcore.data.columns import Labels, Number
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
-from dpcore.data.product import is_table
+from dpcore.data.product import Product, is_table
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.twin import twin
+from dpcore.mechanisms.grouped.counters import GroupCounters
 from dpcore.mechanisms.grouped.release import GroupRelease
 from dpcore.queries.groups import GroupStatistics
 from dpcore.randomness import Preview
@@ -30,6 +31,7 @@ from dprelease.requests.intervals import (
     LEVEL,
     end_names,
     interval_sentence,
+    of_population,
     outwards,
     same_ends,
     statistics_with_intervals,
@@ -159,6 +161,62 @@ def test_of_persons_with_three_rows_the_noise_is_three_times_as_wide(tmp_path: P
     np.testing.assert_allclose(widths[1] / widths[0], 3, rtol=0.02)
 
 
+SURVEYS, EACH = 500, 300
+
+
+@pytest.mark.parametrize(("on", "degree", "name"), [
+    (Number(high=100.0, bins=50, missing=False), 2, "mean"), (Labels(yes_no=True), 1, "proportion"),
+])  # fmt: skip
+def test_the_written_intervals_of_a_population_cover_what_its_samples_do_not_hold(
+    on: Number | Labels, degree: int, name: str, seed: int
+) -> None:
+    """Each group is a sample of one population; the intervals of the noise alone are the control."""
+    domain = Product(names=("survey", "answer"), columns=(Labels(labels=tuple(map(str, range(SURVEYS)))), on))
+    generator, of_cells = np.random.default_rng(seed), np.array([0.7, 0.3])
+    values = np.array([0.0, 1.0])
+    if degree == 2:
+        of_cells = np.exp(-np.arange(50) / 9.0) / np.exp(-np.arange(50) / 9.0).sum()
+        values = 1.0 + 2.0 * np.arange(50)
+    answers = generator.choice(len(of_cells), SURVEYS * EACH, p=of_cells)
+    records = np.stack([np.repeat(np.arange(SURVEYS), EACH), answers], axis=1)
+    dataset = Dataset(domain, records, Provenance(kind=ProvenanceKind.GENERATED, title="surveys"))
+    queries = GroupStatistics(domain=domain, degree=degree)
+    problem = Problem(domain=domain, queries=queries, n=dataset.n, neighbours=Neighbours.ADD_REMOVE_ONE)
+    mechanism = GroupCounters(epsilon=1.0)
+    drawn = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), 1)
+    table = with_intervals(drawn.frame(), drawn, mechanism).iloc[:SURVEYS]
+    truth = float(of_cells @ values)
+
+    def covered(statistic: str) -> float:
+        low, high = (table[end].to_numpy() for end in end_names(statistic))
+        return float(((low <= truth) & (truth <= high)).mean())
+
+    assert 0.92 < covered(of_population(name)) < 0.985 and covered(name) < 0.85
+
+
+def test_no_population_is_estimated_where_everybody_is_in_the_table_or_nothing_says_how_much_rows_vary(
+    tmp_path: Path,
+) -> None:
+    spread = part_of(degree=2, epsilon=3.0)
+    assert isinstance(spread.queries, GroupStatistics)
+    everybody = replace(spread, queries=replace(spread.queries, whole_population=True))
+    assert "population" not in interval_sentence(everybody.mechanism, everybody.problem)
+    assert "population" not in interval_sentence(part_of().mechanism, part_of().problem)
+    for place, (part, sampled) in enumerate(((spread, True), (everybody, False), (part_of(), False))):
+        stored = stored_of(tmp_path / str(place), Request(parts=(part,)))
+        [(name, contents)] = stored.files.items()
+        table = pd.read_csv(io.BytesIO(contents))
+        assert ({*end_names(of_population("mean"))} <= {*table}) == sampled
+        assert any("population" in each for each in table) == sampled
+        papers = canonical(certificate(stored))
+        assert verify(papers, stored.files) == []
+        if sampled:
+            low, high = end_names(of_population("mean"))
+            assert (table[low] <= table["mean low"] + 1e-9).mean() > 0.9
+            table[high] += 1.0
+            assert verify(papers, {name: table.to_csv(index=False).encode()}) != []
+
+
 def test_a_group_of_few_noisy_rows_has_the_whole_range(seed: int) -> None:
     part = part_of()
     drawn, _ = drawn_from(part, people(), 200, seed)
@@ -194,6 +252,7 @@ def test_the_certificate_says_level_method_and_what_is_not_covered() -> None:
     said = interval_sentence(part_of(degree=2).mechanism, part_of(degree=2).problem)
     for told in ("95%", "rows, mean, sum, variance, standard deviation", "exact law", "noise alone", "person's limit"):
         assert told in said
+    assert "population mean low and population mean high cover the noise and the sampling together" in said
     wide = part_of(names=("job", "pay", "age"), numbers=(1, 2), degree=2)
     assert "correlation" not in interval_sentence(wide.mechanism, wide.problem)
     histogram = question_of(epsilon=0.5)

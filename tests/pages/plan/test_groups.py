@@ -73,6 +73,20 @@ def test_a_mean_by_two_columns_is_added_with_its_margin_and_the_people_it_needs(
     assert "by sex × race" in drawn(app)["plan_chart"]["sentence"]
 
 
+def test_that_everybody_is_in_the_table_is_said_where_the_spread_is_released() -> None:
+    app = sound(opened(PAGE))
+    app.multiselect(key="plan_columns_adult").set_value(["hours_per_week"])
+    app.multiselect(key="plan_by_adult").set_value(["sex"])
+    app = sound(app.run())
+    app.selectbox(key="plan_asked_adult").set_value("by-mean")
+    assert not [each for each in sound(app.run()).toggle if each.label == "Everybody is in the table"]
+    app.selectbox(key="plan_asked_adult").set_value("by-spread")
+    [everybody] = [each for each in sound(app.run()).toggle if each.label == "Everybody is in the table"]
+    everybody.set_value(True)
+    app = press(sound(app.run()), "Add")
+    assert questions(app)[2].whole_population and not questions(app)[1].whole_population
+
+
 def test_a_margin_is_a_target_in_its_own_unit_and_is_solved_for() -> None:
     app = with_mean(sound(opened(PAGE)))
     [target] = [each for each in app.text_input if each.label == "± Target"]
