@@ -65,15 +65,14 @@ PHONE = ViewportSize(width=390, height=844)
 SCREENS = {
     "desktop-light": (DESKTOP, "light"),
     "phone-dark": (PHONE, "dark"),
-    "desktop-dark": (DESKTOP, "dark"),
 }
-"""Sizes and themes; a phone in light has the places of the second, and the colours of the first."""
+"""Both sizes and both themes: colours do not depend on the size, nor places on the theme."""
 
 
 def on_screens(names: str, *states: tuple[Any, ...], full: Container[str] = ()) -> pytest.MarkDecorator:
-    """Each state on every screen: in `run.py test` on one of the first two, by turns; the rest is in `test full`.
+    """Each state on both screens: in `run.py test` on one of them, by turns; the other is in `test full`.
 
-    States whose first value is in `full` are there on all screens.
+    States whose first value is in `full` are there on both.
 
     A test takes the names, and `viewport` and `colour_scheme` where it needs them.
     """
@@ -84,7 +83,7 @@ def on_screens(names: str, *states: tuple[Any, ...], full: Container[str] = ()) 
                 *state,
                 *screen,
                 id=f"{state[0]}-{name}",
-                marks=[pytest.mark.full] * (number != turn % 2 or state[0] in full),
+                marks=[pytest.mark.full] * (number != turn % len(SCREENS) or state[0] in full),
             )
             for turn, state in enumerate(states)
             for number, (name, screen) in enumerate(SCREENS.items())

@@ -115,6 +115,7 @@ def test_a_page_is_sound_and_says_little_before_anything_is_opened(page: Page, s
     page.set_viewport_size(DESKTOP)  # a phone's sidebar is closed
     expect(page.get_by_test_id("stTopNav")).to_be_visible()  # until then the names of all pages are in the sidebar
     says_little(settled(page))
+    sound(page)
 
 
 @pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
