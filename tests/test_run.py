@@ -15,6 +15,7 @@ import pytest
 
 import run
 from dprelease.commands import default_folder
+from tests.sharing import share
 from tests.mutants.__main__ import listed
 
 
@@ -422,3 +423,12 @@ def test_a_port_is_a_plain_number(
         run.start([f"--port={text}"])
     assert "argument --port: invalid port" in capsys.readouterr().err
     assert run.port_number("9000") == 9000
+
+
+def test_walks_are_shared_one_by_one_and_one_worker_has_the_browser() -> None:
+    walk, seen = "tests/test_sizes.py::test_a[x]", "tests/browser/test_b.py::test_b"
+    for one_browser in (False, True):
+        assert share(walk, file="tests/test_sizes.py", one_browser=one_browser) == walk
+        assert share("tests/c.py::test_c", file="tests/c.py", one_browser=one_browser) == "tests/c.py"
+    assert share(seen, file="tests/browser/test_b.py", one_browser=False) == "tests/browser/test_b.py"
+    assert share(seen, file="tests/browser/test_b.py", one_browser=True) == "tests/browser/"
