@@ -15,8 +15,8 @@ import pytest
 
 import run
 from dprelease.commands import default_folder
-from tests.sharing import share
 from tests.mutants.__main__ import listed
+from tests.sharing import share
 
 
 @pytest.fixture
