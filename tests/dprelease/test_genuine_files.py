@@ -40,6 +40,8 @@ LEAST, MOST = 0.001, 20.0
 NEVER = {"net-walk", "sparse_histogram", "unbounded_mean"}
 """Entries that are never released."""
 SEEDS = 7
+INVERTED = {"group-counters", "group-counters-gaussian"}
+"""Entries whose files have intervals that are found by inversion: a check takes a tenth of a second."""
 
 
 def few(part: RequestPart, rows: int, *, seed: int) -> Dataset:
@@ -114,7 +116,10 @@ def test_no_genuine_release_of_a_row_or_none_is_refused(one: dpcore.Entry, monke
 @pytest.mark.parametrize("one", ENTRIES, ids=lambda one: one.key)
 def test_no_genuine_release_is_refused(one: dpcore.Entry, monkeypatch: pytest.MonkeyPatch) -> None:
     parts = list(questions(one, sizes=(1, 2, 3, 40), epsilons=(LEAST, 0.02, 1.0, MOST)))
-    counts = [count_accepted(part, monkeypatch, rows=numbers_of_rows(part, 0, 1, 2, 100), draws=12) for part in parts]
+    draws = 2 if one.key in INVERTED else 12
+    counts = [
+        count_accepted(part, monkeypatch, rows=numbers_of_rows(part, 0, 1, 2, 100), draws=draws) for part in parts
+    ]
     assert sum(counts) >= 100 or one.key in NEVER
 
 
