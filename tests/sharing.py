@@ -1,4 +1,4 @@
-"""Which worker runs which tests: by files, but for those of the browser, and for walks that need nothing of a file."""
+"""Which worker runs which tests: by files, but for those of the browser, and for long ones that share nothing."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 BROWSER_TESTS = "tests/browser/"
-WALKS = "tests/test_sizes.py"
-"""Its walks are processes of their own, half a minute each: by files, one worker would do all of them at the end."""
+ONE_BY_ONE = ("tests/test_sizes.py", "tests/dprelease/test_genuine_files.py")
+"""Files of many tests of half a minute each that share nothing: by files, one worker would do them all at the end."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -21,7 +21,7 @@ def share(name: str, *, file: str, one_browser: bool) -> str:
     """Return what a test is given to a worker with: its file, itself alone, or all tests of the browser."""
     if one_browser and name.startswith(BROWSER_TESTS):
         return BROWSER_TESTS
-    return name if name.startswith(WALKS) else file
+    return name if name.startswith(ONE_BY_ONE) else file
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:

@@ -39,7 +39,7 @@ LEAST, MOST = 0.001, 20.0
 """Bounds of epsilon."""
 NEVER = {"net-walk", "sparse_histogram", "unbounded_mean"}
 """Entries that are never released."""
-SEEDS = 7
+SEEDS = 3
 INVERTED = {"group-counters", "group-counters-gaussian"}
 """Entries whose files have intervals that are found by inversion: a check takes a tenth of a second."""
 
