@@ -15,6 +15,7 @@ import sys
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -187,16 +188,14 @@ def main(arguments: Sequence[str]) -> int:
     memory, seconds, cells, columns, length = map(int, arguments[3:])
     status = 0
     try:
-        if source.suffix in (".sav", ".dta"):
-            import pyreadstat  # noqa: F401  # the limit of memory is for what the file takes, not for the reader
-
-            set_limits(memory, seconds, length)
-            said, rows = read_statistics(source, cells=cells, columns=columns)
-        else:
-            import python_calamine  # noqa: F401
-
-            set_limits(memory, seconds, length)
+        is_workbook = source.suffix not in (".sav", ".dta")
+        # The reader comes first: the limit of memory is for what the file takes.
+        import_module("python_calamine" if is_workbook else "pyreadstat")
+        set_limits(memory, seconds, length)
+        if is_workbook:
             said, rows = read_workbook(source, cells=cells, columns=columns, length=length)
+        else:
+            said, rows = read_statistics(source, cells=cells, columns=columns)
         write_rows(rows, target)
         about.write_text(json.dumps(said), encoding="utf-8")
     except NotConverted as refused:
