@@ -30,7 +30,8 @@ CONTROLS = (
     "number_input", "radio", "select_slider", "selectbox", "slider", "text_area", "text_input", "toggle",
 )  # fmt: skip
 CHOICES = ("selectbox", "radio", "button_group")
-SHORT = 8
+SHORT, ALWAYS = 8, "table"
+"""Options of a choice that is walked, and the key of one that is however many it has: samples may be added."""
 OF_ONE_TABLE = re.compile(r"_\d|\||_(adult|earnings)")
 """In the keys of controls that exist once for each row of a plan or each data set."""
 ROOMS = (*PACKAGES, "pages")
@@ -60,8 +61,9 @@ def walked(file: str) -> set[str]:
     """
     app = sound(opened(file))
     found = controls(app)
-    short = [each for kind in ("selectbox", "radio") for each in widgets(app, kind) if len(each.options) <= SHORT]
-    for each in short:
+    for each in (each for kind in ("selectbox", "radio") for each in widgets(app, kind)):
+        if len(each.options) > SHORT and each.key != ALWAYS:
+            continue
         for option in each.options[1:]:
             other = sound(opened(file))
             next(one for one in widgets(other, each.type) if one.key == each.key).set_value(option)
