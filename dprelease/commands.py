@@ -88,8 +88,8 @@ def _whole_number(text: str) -> int:
         raise argparse.ArgumentTypeError(f"invalid int value: {text!r}") from None
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="run.py", description=__doc__.partition("\n")[0])
+def _parser(program: str = "run.py") -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=program, description=__doc__.partition("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--ledger", type=Path, default=default_folder(), help="its folder (default: %(default)s)")
@@ -375,12 +375,12 @@ def _run_ledger_command(options: argparse.Namespace, ledger: Ledger, dataset_id:
         yield f"Attempt {options.attempt} is not charged. Certificates state how many such attempts there are."
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str], *, program: str = "run.py") -> int:
     """Run the command; returns 0, or 1 after one sentence on the error output."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show ε shows a replacement
             stream.reconfigure(errors="replace")
-    options = _parser().parse_args(arguments)
+    options = _parser(program).parse_args(arguments)
     try:
         if options.command == "verify":
             lines = _verify(options)

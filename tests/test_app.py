@@ -10,7 +10,7 @@ import weakref
 import pytest
 
 import app
-from run import LOCALHOST
+from launch import LOCALHOST
 from tests.kit import ran
 
 

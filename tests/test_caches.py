@@ -122,7 +122,7 @@ CACHE = type(catalogue)
 def sources() -> Iterator[tuple[str, ast.Module]]:
     """Every module of the app, parsed, by name."""
     files = [path for folder in MINE for path in sorted((ROOT / folder).rglob("*.py"))]
-    for path in [*files, ROOT / "app.py", ROOT / "run.py"]:
+    for path in [*files, ROOT / "app.py", ROOT / "launch.py", ROOT / "run.py"]:
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         yield name, ast.parse(path.read_text(encoding="utf-8"))
 

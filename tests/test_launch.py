@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import launch
 import run
 from dpcore.data.reading.scratch import PREFIX
 from pages.shell.server.access import CODE_VARIABLE, PARAMETER
@@ -21,7 +22,7 @@ from pages.shell.server.access import CODE_VARIABLE, PARAMETER
 def test_the_code_is_no_argument_of_a_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr("webbrowser.open", asked.append)
-    with run.opened_in_browser("http://127.0.0.1:1/?access_code=secret"):
+    with launch.opened_in_browser("http://127.0.0.1:1/?access_code=secret"):
         (address,) = asked
         door = Path(address.removeprefix("file://"))
         assert "secret" not in address and "?access_code=secret" in door.read_text()
@@ -40,8 +41,8 @@ def test_the_address_that_is_opened_has_the_code_that_the_server_was_given(
         return ended
 
     monkeypatch.setattr(run, "ensure_environment", lambda *_, **__: Path(sys.executable))
-    monkeypatch.setattr(run, "start_app", started)
-    monkeypatch.setattr(run, "wait_for_health", lambda *_, **__: True)
+    monkeypatch.setattr(launch, "start_app", started)
+    monkeypatch.setattr(launch, "wait_for_health", lambda *_, **__: True)
     for _ in range(2):
         assert run.start(["--no-browser"]) == 0
     told = capsys.readouterr().out
@@ -52,7 +53,7 @@ def test_the_address_that_is_opened_has_the_code_that_the_server_was_given(
 def test_a_server_is_given_its_code_in_its_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: dict[str, Any] = {}
     monkeypatch.setattr(subprocess, "Popen", lambda command, **rest: begun.update(rest, command=command))
-    run.start_app(python=Path("python"), port=1, code="secret")
+    launch.start_app(python=Path("python"), port=1, code="secret")
     assert begun["env"][CODE_VARIABLE] == "secret" and "secret" not in " ".join(begun["command"])
 
 
@@ -65,8 +66,8 @@ signal.signal(signal.SIGHUP, signal.{before})
 ENDED = """
 import signal, sys, time
 {dispositions}
-import run
-run.end_with_the_app()
+import launch
+launch.end_with_the_app()
 try:
     print("ready", flush=True)
     time.sleep(1 if {ignored} else 60)

@@ -48,7 +48,7 @@ OPEN_ROOMS = {"shell", "charts", "data"}
 ALSO = {"plan": {"play"}}
 
 # Folders whose code is judged; tests and the virtual environments are not.
-JUDGED = ("app.py", "run.py", *sorted(PACKAGES), "pages", "benchmarks")
+JUDGED = ("app.py", "launch.py", "run.py", *sorted(PACKAGES), "pages", "benchmarks")
 HEAVY = {"streamlit", "plotly", "pandas", "opendp", "scipy.stats"}
 
 

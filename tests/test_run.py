@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import launch
 import run
 from dprelease.commands import default_folder
 from tests.mutants.__main__ import listed
@@ -209,12 +210,12 @@ def test_a_user_who_needs_a_password_is_not_asked(monkeypatch: pytest.MonkeyPatc
 
 def test_a_free_port_is_kept_and_a_taken_one_replaced() -> None:
     with socket.socket() as taken:
-        taken.bind((run.LOCALHOST, 0))
+        taken.bind((launch.LOCALHOST, 0))
         taken.listen()
         port = taken.getsockname()[1]
-        other = run.free_port(preferred=port)
+        other = launch.free_port(preferred=port)
         assert other != port
-    assert run.free_port(preferred=other) == other
+    assert launch.free_port(preferred=other) == other
 
 
 def test_without_a_free_port_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,7 +227,7 @@ def test_without_a_free_port_one_sentence(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(socket.socket, "bind", bind)
     with pytest.raises(SystemExit, match="no free port"):
-        run.free_port(preferred=8501)
+        launch.free_port(preferred=8501)
     assert tried == [8501, 0], "0: any port"
 
 
@@ -247,13 +248,13 @@ def test_an_older_python_is_told_which_one_is_needed(
 
 def test_a_process_that_ends_is_not_waited_for() -> None:
     process = subprocess.Popen([sys.executable, "-c", ""])
-    assert not run.wait_for_health(process, port=run.free_port(preferred=0), seconds=30)
+    assert not launch.wait_for_health(process, port=launch.free_port(preferred=0), seconds=30)
     assert process.wait() == 0
 
 
 def test_stop_insists() -> None:
     process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-    run.stop(process)
+    launch.stop(process)
     assert process.poll() is not None
 
 
@@ -390,7 +391,7 @@ def test_it_says_where_the_app_keeps_its_ledger(variables: dict[str, str], monke
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert run.ledger_folder() == default_folder()
+    assert launch.ledger_folder() == default_folder()
 
 
 def test_the_benchmarks_need_nothing_that_their_environment_has_not() -> None:
@@ -422,7 +423,7 @@ def test_a_port_is_a_plain_number(
     with pytest.raises(SystemExit):
         run.start([f"--port={text}"])
     assert "argument --port: invalid port" in capsys.readouterr().err
-    assert run.port_number("9000") == 9000
+    assert launch.port_number("9000") == 9000
 
 
 def test_walks_are_shared_one_by_one_and_one_worker_has_the_browser() -> None:

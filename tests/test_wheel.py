@@ -6,14 +6,16 @@ import os
 import shutil
 import subprocess
 import sys
-import zipfile
+import sysconfig
+import time
 from pathlib import Path
 
 import pytest
 
-from run import LOCALHOST, stop, wait_for_health
+from launch import LOCALHOST, stop, wait_for_health
 from tests import ROOT
 from tests.kit.browser import own_port
+from tests.kit.ledgers import request_of
 
 LARGEST = 8_000_000
 """Bytes."""
@@ -21,15 +23,27 @@ PACKAGES = {"dpscope", "dpcore", "dplab", "dprelease"}
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what a wheel puts into an environment."""
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new environment outside the checkout that holds the wheel, and sees the libraries of this one."""
     folder = tmp_path_factory.mktemp("wheel")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     (wheel,) = folder.glob("*.whl")
     assert wheel.stat().st_size <= LARGEST
-    zipfile.ZipFile(wheel).extractall(folder / "installed")
-    return folder / "installed"
+    made = folder / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(made)], check=True)
+    (site,) = made.glob("lib/python*/site-packages")
+    (site / "libraries.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    pip = [sys.executable, "-m", "pip", "--python", str(made / "bin" / "python"), "install"]
+    subprocess.run([*pip, "--no-deps", "--no-index", "--no-compile", str(wheel)], check=True, capture_output=True)
+    return made
+
+
+@pytest.fixture(scope="module")
+def installed(environment: Path) -> Path:
+    """The folder with what the wheel puts into an environment."""
+    (site,) = environment.glob("lib/python*/site-packages")
+    return site
 
 
 def run_python(statements: str, *, path: Path, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -41,9 +55,10 @@ def run_python(statements: str, *, path: Path, folder: Path) -> subprocess.Compl
 
 @pytest.mark.slow
 def test_a_wheel_puts_four_names_into_an_environment(installed: Path) -> None:
-    names = {each.name for each in installed.iterdir() if each.suffix != ".dist-info"}
+    names = {each.name for each in installed.iterdir() if each.suffix not in (".dist-info", ".pth")}
     assert names == PACKAGES
-    assert {each.name for each in (installed / "dpscope").iterdir()} == {"app.py", "pages", "assets", ".streamlit"}
+    apps = {each.name for each in (installed / "dpscope").iterdir()}
+    assert apps == {"app.py", "launch.py", "pages", "assets", ".streamlit"}
     held = {each.relative_to(installed / "dpscope").as_posix() for each in (installed / "dpscope").rglob("*.*")}
     tracked = subprocess.run(
         ["git", "ls-files", "pages", "assets/data"], cwd=ROOT, capture_output=True, text=True, check=True
@@ -62,19 +77,42 @@ def test_the_packages_of_a_wheel_read_their_samples(installed: Path, tmp_path: P
 
 
 @pytest.mark.slow
-def test_the_app_of_a_wheel_starts(installed: Path, tmp_path: Path) -> None:
+def test_the_command_opens_the_app(environment: Path, tmp_path: Path) -> None:
     port = own_port()
-    command = [sys.executable, "-P", "-m", "streamlit", "run", str(installed / "dpscope" / "app.py")]
-    command += [f"--server.port={port}", f"--server.address={LOCALHOST}", "--server.headless=true"]
-    variables = os.environ | {"PYTHONPATH": str(installed), "DPSCOPE_CACHE": "0", "HOME": str(tmp_path)}
+    command = [str(environment / "bin" / "dpscope"), "--no-browser", "--port", str(port)]
+    variables = os.environ | {"DPSCOPE_CACHE": "0", "HOME": str(tmp_path)}
     log = tmp_path / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=tmp_path, env=variables, stdout=output, stderr=output)
     try:
         assert wait_for_health(process, port=port, seconds=120), log.read_text(errors="replace")
+        end = time.monotonic() + 30  # the command asks the server, too, and then says where it is
+        while "data owner's" not in (told := log.read_text(errors="replace")) and time.monotonic() < end:
+            time.sleep(0.1)
     finally:
         stop(process)
+    assert f"dpscope is at http://{LOCALHOST}:{port}/?access_code=" in told
     assert "Traceback" not in log.read_text(errors="replace")
+
+
+@pytest.mark.slow
+def test_the_command_releases_and_verifies(environment: Path, tmp_path: Path) -> None:
+    (tmp_path / "request.json").write_bytes(request_of().text)
+    (tmp_path / "people.csv").write_text("age\n" + "34\n41\n67\n" * 10, encoding="utf-8")
+
+    def dpscope(line: str) -> str:
+        command = [str(environment / "bin" / "dpscope"), *line.split()]
+        variables = os.environ | {"DPSCOPE_LEDGER": str(tmp_path / "ledger")}
+        done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    dpscope("ledger register people.csv --name people --n 30 --epsilon 2")
+    dpscope("release request.json people.csv --out files")
+    files = sorted(each.name for each in (tmp_path / "files").iterdir())
+    tables = " ".join(f"files/{each}" for each in files if each.endswith(".csv"))
+    assert "certificate.json" in files and tables
+    assert dpscope(f"verify files/certificate.json {tables}")
 
 
 @pytest.mark.slow

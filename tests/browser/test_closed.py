@@ -15,8 +15,9 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from dpcore.core import DataError
 from dpcore.data.reading.scratch import PREFIX
 from dpcore.data.reading.tables import read_table
+from launch import LOCALHOST, stop, wait_for_health
 from pages.shell import session
-from run import HERE, LOCALHOST, stop, wait_for_health
+from run import HERE
 from tests.kit.browser import OWN_FILE, bring, comes_true, csv_file, own_port, watched_page
 from tests.kit.rest import PATIENCE, settled
 

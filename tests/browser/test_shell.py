@@ -19,8 +19,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from dpcore.data.reading.scratch import PREFIX
+from launch import LOCALHOST, stop, wait_for_health
 from pages.shell.addresses import LESSONS, MOVED
-from run import HERE, LOCALHOST, stop, wait_for_health
+from run import HERE
 from tests.kit.browser import OWN_FILE, Server, asked_for, bring, comes_true, csv_file, own_port, visit, watched_by
 from tests.kit.rest import PATIENCE, settled
 

@@ -30,8 +30,9 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from launch import LOCALHOST, free_port, start_app, stop, wait_for_health
 from pages.shell.addresses import PAGES as SPECS
-from run import LOCALHOST, NO_CHROMIUM, find_chromium, free_port, start_app, stop, wait_for_health
+from run import NO_CHROMIUM, find_chromium
 from tests.kit.rest import LOADING, PATIENCE, settled
 
 PAGES = {page.title.lower().replace(" ", "-"): page.address for page in SPECS}

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import Queue
 
-from run import HERE, say
+from launch import say
+from run import HERE
 
 COPIES = 2
 """Faults tried at a time, each in a copy of its own."""

@@ -108,7 +108,12 @@ def options() -> Iterator[str]:
 
 def variables() -> set[str]:
     """Variables of the environment that the app reads."""
-    files = [ROOT / "app.py", ROOT / "run.py", *(each for room in ROOMS for each in (ROOT / room).rglob("*.py"))]
+    files = [
+        ROOT / "app.py",
+        ROOT / "launch.py",
+        ROOT / "run.py",
+        *(each for room in ROOMS for each in (ROOT / room).rglob("*.py")),
+    ]
     text = "\n".join(each.read_text(encoding="utf-8") for each in files)
     return set(re.findall(r"\b(?:DPSCOPE|XDG)_[A-Z_]+\b", text))
 

@@ -39,6 +39,7 @@ PLACES = (
     "dprelease/engines",
     "dplab",
     "app.py",
+    "launch.py",
     "run.py",
 )
 DOCUMENTS = ("README.md", "SECURITY.md")

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
-from run import LOCALHOST
+from launch import LOCALHOST
 
 CLIENT = "dpscope"
 

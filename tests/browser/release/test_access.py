@@ -16,9 +16,10 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
+from launch import opened_in_browser
 from pages.shell.ledger.roles import CLOSED
 from pages.shell.server.access import PARAMETER
-from run import find_chromium, opened_in_browser
+from run import find_chromium
 from tests.kit.browser import CHROMIUM_FLAGS, Server, running_server, watched_page
 from tests.kit.rest import settled
 

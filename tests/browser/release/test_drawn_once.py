@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from dprelease.ledger.checks import check
 from dprelease.ledger.store import Ledger
-from run import LOCALHOST
+from launch import LOCALHOST
 from tests.browser.release.gated import gated_app
 from tests.browser.test_shell import process_of
 from tests.kit.browser import comes_true, own_port, type_token, watched_page

@@ -11,9 +11,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from dprelease.ledger.checks import check
 from dprelease.ledger.store import Ledger
+from launch import LOCALHOST
 from pages.release.login import LOG_IN, NOTHING
 from pages.release.results import NOT_YET
-from run import LOCALHOST
 from tests import ROOT
 from tests.browser.release.provider import CLIENT, provider
 from tests.browser.release.test_drawn_once import press, ready
