@@ -18,6 +18,7 @@ FLOORS = (
     {"dpcore.core"},
     {"dpcore.data", "dpcore.queries", "dpcore.privacy", "dpcore.randomness"},
     {"dpcore.mechanisms", "dpcore.limits"},
+    {"dpcore.__main__"},
     {"dplab"},
     {"dprelease.engines"},
     {"dprelease.ledger"},

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from dpcore.mechanisms import catalogue
 from launch import LOCALHOST, stop, wait_for_health
 from tests import ROOT
 from tests.kit.browser import own_port
@@ -125,7 +126,10 @@ def test_dpcore_works_without_the_other_packages(tmp_path: Path) -> None:
     ]
     alone = "from importlib.util import find_spec\nassert not any(map(find_spec, ('dplab', 'dprelease', 'pages')))"
     done = run_python(
-        "\n".join([alone, *(f"import {name}" for name in names), example]), path=tmp_path, folder=tmp_path
-    )
+        "\n".join([alone, *(f"import {name}" for name in names if not name.endswith("__main__")), example]),
+        path=tmp_path, folder=tmp_path,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+    listed = run_python("import runpy; runpy.run_module('dpcore')", path=tmp_path, folder=tmp_path)
+    assert {line.split()[0] for line in listed.stdout.splitlines()} == {each.key for each in catalogue()}

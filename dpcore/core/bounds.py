@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from dpcore.core.basics import Floats
 from dpcore.core.guarantees import rounded_down, rounded_up
+from dpcore.core.notebook import html_facts
 
 
 class BoundKind(enum.StrEnum):
@@ -93,6 +94,21 @@ class Bound:
     def guaranteed(self) -> bool:
         """Return whether it is a proved bound with met assumptions that is not vacuous."""
         return self.kind is BoundKind.GUARANTEE and self.applies and not self.vacuous
+
+    def _repr_html_(self) -> str:
+        """Return the bound as a notebook shows it, with each assumption and whether it is met."""
+        number = f"{rounded_up(100 * self.value)}%" if math.isfinite(self.value) else "no bound"
+        return html_facts(
+            {
+                str(self.kind): f"{number} of {'the range' if self.unit is ErrorUnit.RANGE else 'n'}: {self.unit}",
+                "failure probability": rounded_up(self.beta) if self.beta else "",
+                **{f"assumption {place}": f"{each.text} ({'met' if each.met else 'not met'})"
+                   for place, each in enumerate(self.assumptions, start=1)},
+                "theorem": self.statement,
+                "source": self.reference,
+                "note": self.note,
+            }
+        )  # fmt: skip
 
     def broken_by(self, errors: Floats) -> int:
         """Return the number of these errors (T,), as fractions of n, that exceed the bound."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 
 from dpcore.core.basics import ParameterError
+from dpcore.core.notebook import html_facts
 
 
 class Neighbours(enum.StrEnum):
@@ -55,6 +56,10 @@ class Guarantee:
                 raise ParameterError(f"{name} must be at least 0 and below 1, got {getattr(self, name)!r}.")
         if not self.releasable and not self.why_not:
             raise ParameterError("A guarantee that cannot be released must say why.")
+
+    def _repr_html_(self) -> str:
+        """Return the guarantee as a notebook shows it."""
+        return html_facts({"guarantee": self.sentence(), "not for a release": self.why_not})
 
     def sentence(self) -> str:
         """Return the guarantee in one line, its numbers rounded up: what is printed holds."""

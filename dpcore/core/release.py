@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from dpcore.core.basics import Booleans, Floats, Integers
 from dpcore.core.guarantees import Guarantee
+from dpcore.core.notebook import MAX_LINES, html_facts, html_lines
 from dpcore.core.problem import Problem, cell_columns
 
 if TYPE_CHECKING:
@@ -87,6 +88,22 @@ class Release(ABC):
         It is for releases whose table follows from fewer numbers; this default rules nothing out.
         """
         return True
+
+    def _repr_html_(self) -> str:
+        """Return the release as a notebook shows it: its guarantee and the first lines of what was released."""
+        facts = {
+            "release": type(self).__name__,
+            "guarantee": f"{self.guarantee.sentence()}{' of each release' * (self.trials > 1)}",
+            "sampler": self.sampler,
+            "releases": f"{self.trials:,}, {int(self.refused.sum()):,} of them without an answer",
+        }
+        first = self.part(0, 1)
+        if first.outcomes().size > MAX_LINES:
+            return html_facts(facts)
+        lines = first.frame()
+        return html_facts(facts) + html_lines(
+            list(lines.columns), [[str(each) for each in line] for line in lines.to_numpy()]
+        )
 
     def frame(self) -> pd.DataFrame:
         """Return one row per trial and published number: trial, refused, place among the outcomes, value."""

@@ -44,6 +44,7 @@ from dpcore.core import (
     exactly,
 )
 from dpcore.core.documents import parse_document
+from dpcore.core.notebook import html_facts, html_lines
 from dpcore.data.declarations import Capped, DeclaredTable
 from dpcore.data.product import is_table
 from dpcore.data.reading.format import USUAL, Format
@@ -125,6 +126,18 @@ class Plan:
             return question
         key = QUANTITIES[question.quantity][0]
         return replace(question, entry_key=key, values=question.values_for(key))
+
+    def _repr_html_(self) -> str:
+        """Return the plan as a notebook shows it: its cost, and each statistic with its mechanism and its ε."""
+        lines = [
+            [
+                each.statistic or each.quantity or each.queries or f"tables of {each.ways} columns",
+                ", ".join(each.columns), ", ".join(each.by), each.entry.title, exactly(each.epsilon),
+            ]
+            for each in self.questions
+        ]  # fmt: skip
+        names = ["statistic", "columns", "by", "mechanism", "ε"]
+        return html_facts({"cost": self.cost.sentence(), "n": f"{self.n:,}"}) + html_lines(names, lines)
 
     def reading(self, question: PlannedQuestion) -> Reading:
         """Return the reading of the question's columns."""

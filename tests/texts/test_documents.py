@@ -30,7 +30,8 @@ def is_there(name: str, folder: Path, usage: str) -> bool | None:
     if words[0] == "python3":
         return any(line.split()[: len(words)] == words for line in usage.splitlines())
     if words[:2] == ["python", "-m"]:
-        return (ROOT / words[2].replace(".", "/")).with_suffix(".py").is_file()
+        module = ROOT / words[2].replace(".", "/")
+        return module.with_suffix(".py").is_file() or (module / "__main__.py").is_file()
     if name.startswith("dpcore."):
         return hasattr(dpcore, re.split(r"\W", name.removeprefix("dpcore."))[0])
     if not re.fullmatch(r"[\w.][\w./-]*", name):
