@@ -70,12 +70,18 @@ SCREENS = {
 """Both sizes and both themes: colours do not depend on the size, nor places on the theme."""
 
 
-def on_screens(names: str, *states: tuple[Any, ...], full: Container[str] = ()) -> pytest.MarkDecorator:
-    """Each state on both screens: in `run.py test` on one of them, by turns; the other is in `test full`.
-
-    States whose first value is in `full` are there on both.
+def on_screens(
+    names: str, *states: tuple[Any, ...], full: Container[str] = (), both: bool = False
+) -> pytest.MarkDecorator:
+    """Each state on one of the screens, by turns; where it is on both, the other is in `test full`.
 
     A test takes the names, and `viewport` and `colour_scheme` where it needs them.
+
+    Args:
+        names: of the test's arguments.
+        states: values of these.
+        full: states whose first value is in it are left to `test full` on both screens.
+        both: whether each state is looked at on both: whole pages are.
     """
     return pytest.mark.parametrize(
         f"{names},viewport,colour_scheme",
@@ -88,6 +94,7 @@ def on_screens(names: str, *states: tuple[Any, ...], full: Container[str] = ()) 
             )
             for turn, state in enumerate(states)
             for number, (name, screen) in enumerate(SCREENS.items())
+            if both or number == turn % len(SCREENS)
         ],
     )
 

@@ -108,7 +108,7 @@ MOST, FEWEST = 250, 40
 """Words outside pictures and tables; with fewer the page did not open."""
 
 
-@on_screens("name", *((name,) for name in LINKS), full=VIEWS)
+@on_screens("name", *((name,) for name in LINKS), full=VIEWS, both=True)
 def test_a_page_is_sound_and_says_little_before_anything_is_opened(page: Page, server: Server, name: str) -> None:
     sound(visit(page, server, LINKS[name]))
     says_little(page)
