@@ -1,4 +1,4 @@
-"""Workbooks and files of SPSS and Stata, which a process of its own turns into CSV under limits of memory and time.
+"""Workbooks, files of SPSS, Stata and Arrow, which a process of its own turns into CSV under limits of memory and time.
 
 The libraries that read them are native code that was not written for hostile files, so they run in a child process:
 what it takes too much of ends the child alone, its messages are thrown away, and the CSV that it leaves is checked as
@@ -23,12 +23,14 @@ from dpcore.core import DataError
 from dpcore.data.reading import conversion_process as child
 from dpcore.data.reading.scratch import FULL
 
-WORKBOOKS, STATISTICS = (".xlsx", ".ods"), (".sav", ".dta")
-CONVERTED = (*WORKBOOKS, *STATISTICS)
-"""Ends of the names of files that are turned into CSV first."""
+WORKBOOKS = (".xlsx", ".ods")
+CONVERTED = tuple(child.READERS)
+"""Ends of the names of files that are turned into CSV first; all but workbooks have names of their own."""
 MAX_ABOUT_BYTES = 16 << 20
 ENVIRONMENT = ("PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 """Variables that the child gets: none that could hold a secret."""
+THRIFT = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+"""What the child gets besides: other threads and other pools take addresses by the gigabyte, which its limit counts."""
 
 
 class ReadingLimits(Protocol):
@@ -90,7 +92,7 @@ def convert(source: Path, *, limits: ReadingLimits) -> Conversion:
         status = run(
             [sys.executable, "-I", child.__file__, str(source), str(target), str(about), *map(str, numbers)],
             stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL,
-            env=environment | {"OPENBLAS_NUM_THREADS": "1"}, cwd=source.parent, timeout=limits.seconds, check=False,
+            env=environment | THRIFT, cwd=source.parent, timeout=limits.seconds, check=False,
         ).returncode  # fmt: skip
     except TimeoutExpired:
         status = -int(signal.SIGTERM)
@@ -108,7 +110,7 @@ def convert(source: Path, *, limits: ReadingLimits) -> Conversion:
         notes.append(f"It has {sheets:,} sheets. Only the first one was read.")
     if count := sum(map(bool, labels)):
         notes.append(f"Codes were replaced with their value labels in {count:,} column{'s' * (count > 1)}.")
-    return Conversion(path=target, named=source.suffix in STATISTICS, labels=labels, notes=tuple(notes))
+    return Conversion(path=target, named=source.suffix not in WORKBOOKS, labels=labels, notes=tuple(notes))
 
 
 def _is_text(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""A program of its own that turns a workbook or a file of SPSS or Stata into CSV, under limits of memory and time.
+"""A program of its own that turns workbooks, files of SPSS, Stata and Arrow into CSV under limits of memory and time.
 
 ``dpcore.data.reading.conversion`` starts it. It imports nothing of the project, so that it starts quickly, and prints
 nothing, as the readers' messages may quote a record: its exit status says what went wrong.
@@ -13,7 +13,7 @@ import json
 import math
 import sys
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -78,12 +78,12 @@ def cell_text(value: object) -> str:
         if not math.isfinite(value):
             return ""
         return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
-    if isinstance(value, datetime.datetime):
+    if isinstance(value, datetime.datetime) and value.tzinfo is None:
         return str(value.date()) if value.time() == datetime.time() else value.isoformat(" ")
     return str(value).replace("\r\n", "\n").replace("\r", "\n")
 
 
-def read_workbook(path: Path, *, cells: int, columns: int, length: int) -> tuple[dict[str, Any], Iterator[Row]]:
+def read_workbook(path: Path, cells: int, columns: int, length: int) -> tuple[dict[str, Any], Iterator[Row]]:
     """Return what is said about a workbook, and the rows of its first sheet."""
     from python_calamine import CalamineWorkbook, SheetTypeEnum
 
@@ -105,14 +105,14 @@ def read_workbook(path: Path, *, cells: int, columns: int, length: int) -> tuple
     return {"sheets": len(sheets)}, iter(sheet.to_python())
 
 
-def read_statistics(path: Path, *, cells: int, columns: int) -> tuple[dict[str, Any], Iterator[Row]]:
+def read_statistics(path: Path, cells: int, columns: int, length: int) -> tuple[dict[str, Any], Iterator[Row]]:
     """Return the labels of each column of a file of SPSS or Stata, and its rows, of which the first has the names.
 
     A code with a label becomes the label, whatever other rows hold. What SPSS declares to be missing is missing.
     """
     import pyreadstat
 
-    read = pyreadstat.read_sav if path.suffix == ".sav" else pyreadstat.read_dta
+    read = pyreadstat.read_dta if path.suffix == ".dta" else pyreadstat.read_sav
     _, about = read(str(path), metadataonly=True, output_format="dict")
     names = list(about.column_names)
     if not names:
@@ -127,7 +127,7 @@ def read_statistics(path: Path, *, cells: int, columns: int) -> tuple[dict[str, 
         if about.variable_measure.get(name) != SCALE
     }
     missing: Mapping[str, Sequence[Any]] = {}
-    if path.suffix == ".sav":  # which codes are missing is said only if they are asked for
+    if path.suffix != ".dta":  # which codes are missing is said only if they are asked for
         _, whole = read(str(path), row_limit=1, user_missing=True, output_format="dict")
         missing = whole.missing_ranges
     suggested = [
@@ -169,6 +169,40 @@ def labelled(values: Iterable[object], labels: Mapping[Any, str]) -> list[object
     return [labels.get(value, value) for value in values] if labels else list(values)
 
 
+def read_arrow(path: Path, cells: int, columns: int, length: int) -> tuple[dict[str, Any], Iterator[Row]]:
+    """Return the rows of a file of Arrow or Feather, of which the first has the names; a code becomes its label."""
+    import pyarrow
+
+    pyarrow.set_cpu_count(1)
+    file = pyarrow.ipc.open_file(pyarrow.memory_map(str(path)))
+    names = file.schema.names
+    if not names:
+        raise NotConverted(EMPTY)
+    if len(names) > columns:
+        raise NotConverted(COLUMNS)
+
+    def rows() -> Iterator[Row]:
+        yield names
+        read = 0
+        for place in range(file.num_record_batches):
+            batch = file.get_batch(place)
+            read += batch.num_rows
+            if read * len(names) > cells:
+                raise NotConverted(CELLS)
+            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+    return {}, rows()
+
+
+Reader = Callable[[Path, int, int, int], tuple[dict[str, Any], Iterator[Row]]]
+READERS: Mapping[str, tuple[str, Reader]] = {
+    **dict.fromkeys((".xlsx", ".ods"), ("python_calamine", read_workbook)),
+    **dict.fromkeys((".sav", ".zsav", ".dta"), ("pyreadstat", read_statistics)),
+    **dict.fromkeys((".arrow", ".feather"), ("pyarrow", read_arrow)),
+}
+"""By the end of a file's name: the library, and the function that reads it."""
+
+
 def write_rows(rows: Iterable[Row], path: Path) -> None:
     """Write the rows as CSV."""
     with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
@@ -188,14 +222,11 @@ def main(arguments: Sequence[str]) -> int:
     memory, seconds, cells, columns, length = map(int, arguments[3:])
     status = 0
     try:
-        is_workbook = source.suffix not in (".sav", ".dta")
-        # The reader comes first: the limit of memory is for what the file takes.
-        import_module("python_calamine" if is_workbook else "pyreadstat")
+        library, read = READERS[source.suffix]
+        # The library comes first: the limit of memory is for what the file takes.
+        import_module(library)
         set_limits(memory, seconds, length)
-        if is_workbook:
-            said, rows = read_workbook(source, cells=cells, columns=columns, length=length)
-        else:
-            said, rows = read_statistics(source, cells=cells, columns=columns)
+        said, rows = read(source, cells, columns, length)
         write_rows(rows, target)
         about.write_text(json.dumps(said), encoding="utf-8")
     except NotConverted as refused:

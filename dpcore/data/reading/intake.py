@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from dpcore.core import DataError, is_visible
-from dpcore.data.reading.conversion import CONVERTED, STATISTICS, WORKBOOKS, convert
+from dpcore.data.reading.conversion import CONVERTED, WORKBOOKS, convert
 from dpcore.data.reading.first_row import is_header
 from dpcore.data.reading.format import Format
 from dpcore.data.reading.layout import SEPARATORS, find_layout, separator_of
@@ -34,7 +34,7 @@ HEAD_CHARACTERS, TAIL_CHARACTERS = 34, 22
 PARQUET_MAGIC = b"PAR1"
 GZIP_MAGIC = b"\x1f\x8b"
 OLD_WORKBOOK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-ZIP, SPSS, STATA = "a zip archive or a workbook", "SPSS data", "Stata data"
+ZIP, SPSS, STATA, ARROW = "a zip archive or a workbook", "SPSS data", "Stata data", "Arrow data"
 # First bytes of what people rename or upload by mistake, and what to call it.
 FOREIGN_MAGICS = {
     b"PK\x03\x04": ZIP,
@@ -48,12 +48,18 @@ FOREIGN_MAGICS = {
     GZIP_MAGIC: "gzip-compressed data",
     PARQUET_MAGIC: "Parquet data",
     b"PARE": "encrypted Parquet data",
-    b"$FL2@(#)": SPSS,
+    **dict.fromkeys((b"$FL2@(#)", b"$FL3@(#)"), SPSS),
+    b"ARROW1": ARROW,
+    b"FEA1": "the first version of Feather",
+    b"\xff\xff\xff\xff": "an Arrow stream",
     b"<stata_dta>": STATA,
     # Before Stata 13: the version, the order of bytes, and 1.
     **{bytes((version, order, 1)): STATA for version in range(0x69, 0x74) for order in (1, 2)},
 }
-CONTENT = {".parquet": "Parquet data", **dict.fromkeys(WORKBOOKS, ZIP), ".sav": SPSS, ".dta": STATA}
+CONTENT = {
+    ".parquet": "Parquet data", **dict.fromkeys(WORKBOOKS, ZIP), ".dta": STATA,
+    **dict.fromkeys((".sav", ".zsav"), SPSS), **dict.fromkeys((".arrow", ".feather"), ARROW),
+}  # fmt: skip
 """What a file holds whose name ends so; others hold text."""
 OTHER_WORKBOOKS = (".xlsm", ".xlsb", ".xls", ".numbers")
 BYTES_TO_READ = 64
@@ -207,7 +213,8 @@ def receive(
         raise DataError(f"{ending} is not read: save the workbook as .xlsx, or the sheet as CSV UTF-8.")
     if ending not in (".csv", ".tsv", ".txt", ".parquet", *CONVERTED):
         raise DataError(
-            "the name must end in .csv, .tsv, .txt, .parquet, .xlsx, .ods, .sav or .dta, or one of these with .gz."
+            "the name must end in .csv, .tsv, .txt, .parquet, .xlsx, .ods, .sav, .zsav, .dta, .arrow or .feather, or "
+            "one of these with .gz."
         )
     try:
         size = len(source) if isinstance(source, bytes) else source.stat().st_size
@@ -289,7 +296,7 @@ def _convert(
     named: bool | None,
     ask: bool,
 ) -> Arrival:
-    """Copy a workbook or a file of SPSS or Stata, have it turned into CSV, and check that as a text."""
+    """Copy a workbook or a file of SPSS, Stata or Arrow, have it turned into CSV, and check that as a text."""
     # Of the name nothing but the end is used.
     path = folder / f"original{ending}"
     with path.open("wb") as copy:
@@ -297,7 +304,7 @@ def _convert(
     conversion = convert(path, limits=limits)
     path.unlink()
     text = dataclasses.replace(settings, separator=",", encoding="", decimal=".")
-    if ending in STATISTICS:
+    if ending not in WORKBOOKS:
         text, named = dataclasses.replace(text, skip=0), True
     with conversion.path.open("rb") as raw:
         parts = _chunks(raw, limits)

@@ -17,8 +17,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyreadstat
 import pytest
+from pyarrow import feather
 
 from dpcore.core import DataError
 from dpcore.data.reading import conversion, conversion_process
@@ -140,11 +142,29 @@ def test_the_code_reads_the_same_rows(
         assert texts == set(table.distinct(column, 100))
 
 
+@pytest.mark.parametrize("name", ["p.zsav", "p.feather", "p.arrow"])
+def test_compressed_spss_and_arrow_read_as_the_same_rows_in_csv(name: str, tmp_path: Path) -> None:
+    sexes = ["man", "woman", None, "man"]
+    if name == "p.zsav":
+        pyreadstat.write_sav(PEOPLE.assign(sex=sexes), str(tmp_path / name), compress=True)
+    else:
+        table = pa.table(PEOPLE.assign(sex=pd.Categorical(sexes)))
+        feather.write_feather(table, str(tmp_path / name), compression="lz4" if name == "p.arrow" else "zstd")
+    read = read_table((tmp_path / name).read_bytes(), name=name, ask=True)  # its names are its own: nothing is asked
+    born = [str(each) if each is not pd.NaT and each else None for each in PEOPLE["born"]]
+    plain = read_table(
+        as_csv([list(PEOPLE), *zip([30, 99, 41.5, None], sexes, PEOPLE["town"], born, strict=True)]),
+        name="p.csv", header=True,
+    )  # fmt: skip
+    assert read.columns == plain.columns
+    assert cells(read) == cells(plain)
+
+
 def test_the_rows_of_a_long_file_come_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conversion_process, "CELLS_PER_CHUNK", 6)
     frame = pd.DataFrame({"a": np.arange(10.0), "b": np.arange(10.0) / 4})
     pyreadstat.write_sav(frame, str(tmp_path / "p.sav"))
-    _, rows = conversion_process.read_statistics(tmp_path / "p.sav", cells=100, columns=9)
+    _, rows = conversion_process.read_statistics(tmp_path / "p.sav", 100, 9, 0)
     assert list(rows) == [["a", "b"], *zip(frame["a"], frame["b"], strict=True)]
 
 
@@ -174,6 +194,13 @@ def stata(change: Callable[[bytes], bytes]) -> bytes:
         name = f"{folder}/p.dta"
         pyreadstat.write_dta(pd.DataFrame({"name": [SECRET] * 50, "pay": np.arange(50.0)}), name)
         return change(Path(name).read_bytes())
+
+
+def arrow(change: Callable[[bytes], bytes], *, names: Sequence[str] = (SECRET,) * 50) -> bytes:
+    """A file of Arrow with a secret in it, compressed and then changed."""
+    stream = io.BytesIO()
+    feather.write_feather(pa.table({"name": list(names)}), stream, compression="zstd")
+    return change(stream.getvalue())
 
 
 BROKEN = "its contents are damaged or cut short."
@@ -207,6 +234,22 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], tuple[str, ...]]] = {
         "p.dta",
         lambda: stata(lambda whole: whole.replace(b"<N>" + whole.split(b"<N>")[1][:8], b"<N>" + b"\xff" * 7 + b"\x7f")),
         (BROKEN, "it has more than 100,000,000 cells (rows times columns), and no more are read."),
+    ),
+    "Arrow cut short": ("p.arrow", lambda: arrow(lambda whole: whole[: len(whole) // 2]), (BROKEN,)),
+    "Arrow with a ruined footer": (
+        "p.feather",
+        lambda: arrow(lambda whole: whole[:-10] + b"\xff\xff\xff\x7f" + whole[-6:]),
+        (BROKEN, MEMORY),
+    ),
+    "an Arrow bomb": (
+        "p.feather",
+        lambda: arrow(lambda whole: whole, names=[SECRET * 1_000] * 20_000),
+        (MEMORY, BROKEN),
+    ),
+    "Arrow as a stream": (
+        "p.arrow",
+        lambda: b"\xff\xff\xff\xff" + SECRET.encode() * 9,
+        ("the name says .arrow, but the content is an Arrow stream.",),
     ),
     "SPSS of noise": ("p.sav", lambda: b"$FL2@(#) " + SECRET.encode() * 999, (BROKEN, MEMORY)),
     "too many columns": (
