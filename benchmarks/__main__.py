@@ -18,6 +18,7 @@ ALL = {
     "group_intervals": "groups.report.intervals",
     "regret": "regret.main",
     "whole_table": "whole_table.main",
+    "utility": "utility.main",
     "random_dp_figures": "random_dp_figures.main",
     "upload": "files.upload",
     "engines": "files.engines",

@@ -23,15 +23,15 @@ from pathlib import Path
 import numpy as np
 
 from dpcore import Dataset, Neighbours, Problem, Provenance, ProvenanceKind, Secure
-from dpcore.core import Floats, Integers, finish
+from dpcore.core import Floats
 from dpcore.data.columns import Labels, Number
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.product import is_table
 from dpcore.data.reading.tables import Table
 from dpcore.data.samples import load_sample
-from dpcore.mechanisms.tables.counting import count_tables
 from dpcore.mechanisms.tables.whole_table import RowsRelease, WholeTable
 from dpcore.queries.marginals import Marginals, Set
+from dplab.utility.tables import shares, total_variations
 from dprelease.ledger.records import Actor, Registration, Role, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
@@ -64,15 +64,9 @@ def declared() -> DeclaredTable:
     return DeclaredTable(columns=tuple(columns))
 
 
-def shares(rows: Integers, sizes: tuple[int, ...], *, ways: int) -> dict[Set, Floats]:
-    """Of the rows, in each cell of each table."""
-    counted = finish(count_tables(rows.astype(np.uint16), sizes, ways=ways))
-    return {chosen: table / len(rows) for chosen, table in counted.items()}
-
-
 def apart(found: Mapping[Set, Floats], truth: Mapping[Set, Floats]) -> float:
     """Mean total variation of all tables."""
-    return float(np.mean([np.abs(found[chosen] - table).sum() / 2 for chosen, table in truth.items()]))
+    return float(total_variations(found, truth).mean())
 
 
 def independent(truth: Mapping[Set, Floats], *, attributes: int) -> dict[Set, Floats]:

@@ -171,8 +171,8 @@ def take_file() -> SessionFile | None:
         f"{'Replace it with another' if file else 'Your'} {kind} file: CSV, TXT, Parquet, Excel, ODS, SPSS or Stata",
         key=f"file-{turn}",
         on_change=_withdraw_steward,
-        help="Its name ends in .csv, .tsv, .txt, .parquet, .xlsx, .ods, .sav, .zsav, .dta, .arrow or .feather, or one of these with .gz. The "
-        "file is read on the server of this app, for your session only.",
+        help="Its name ends in .csv, .tsv, .txt, .parquet, .xlsx, .ods, .sav, .zsav, .dta, .arrow or .feather, or one "
+        "of these with .gz. The file is read on the server of this app, for your session only.",
     )
     if received is not None:
         _receive(received, private=private)
