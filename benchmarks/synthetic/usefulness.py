@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from benchmarks.whole_table import DELTA, declared
+from benchmarks.synthetic.rows import DELTA, declared
 from dpcore import Dataset, Neighbours, Problem, Provenance, ProvenanceKind, Secure
 from dpcore.core import Integers
 from dpcore.data.declarations import DeclaredTable
