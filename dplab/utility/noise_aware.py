@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Dataset, Floats, ParameterError, Problem, Provenance, ProvenanceKind
-from dpcore.data.columns import Number, is_number
+from dpcore.data.columns import is_number
 from dpcore.data.product import Product
 from dpcore.mechanisms.tables.release import TablesRelease, marginals_of
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
@@ -142,12 +142,10 @@ def _in_units(model: LinearModel, values: Floats, covariance: Floats, *, rows: i
     described = [model.terms(place) for place in model.regressors]
     names = ("intercept", *(name for each in described for name in each[0]))
     centres, lengths = (np.concatenate([each[place] for each in described]) for place in (2, 3))
-    outcome = model.domain.columns[model.outcome]
-    assert isinstance(outcome, Number)
+    _, _, (centre,), (scale,) = model.terms(model.outcome)
     change = np.diag(np.concatenate([[1.0], 1 / lengths]))
     change[0, 1:] = -centres / lengths
-    scale = outcome.high - outcome.low
     found = scale * (change @ values)
-    found[0] += (outcome.low + outcome.high) / 2
+    found[0] += centre
     errors = scale * np.sqrt(np.diag(change @ covariance @ change.T))
     return Fit(names=names, values=found, errors=errors, rows=rows, kind=ModelKind.LINEAR)
