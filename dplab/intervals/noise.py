@@ -7,6 +7,13 @@ as b grows). A combination sum of w_i Z_i is therefore within d sum |w_i| of the
 by partial fractions of its characteristic function. A larger |w_i| makes that tail larger (the laws are symmetric and
 unimodal), so that weights of nearly equal size may be moved apart, upwards, before the formula is used.
 
+The sum alternates, and loses all digits for more than a few weights. Then the tail is read off the characteristic
+function phi(t) = product of 1/(1 + (b w_j t)^2) at t_k = (k + 1/2) h, in units of the largest b |w_j| (Davies 1973):
+    sum over k of phi(t_k) sin(t_k x) 2/(pi (k + 1/2)) = E[square(x + S)],
+square the wave that is 1 on (0, 2 pi/h) and -1 on (-2 pi/h, 0). So the sum is Pr[|S| < x] but for at most twice the
+chance of |S| > 2 pi/h - x, which is at most 2 (4/3)^m e^(-(2 pi/h - x)/2) by Chernoff's bound at 1/2. The terms left
+out after K are at most phi(T) (1 + T^2)/(pi T^2) together, T = K h, as phi(t) t^2 falls beyond T.
+
 Discrete Gaussian: by Poisson summation (Peikert 2010), Z plus an independent N(0, r^2) has at most 1 + eta times the
 density of N(0, sigma^2 + r^2), where with s^2 = sigma^2 r^2/(sigma^2 + r^2) and y = e^(-2 pi^2 s^2)
     eta = 2 (y + y^4 + y^9 + ...) <= 2 y/(1 - y^3).
@@ -18,6 +25,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -31,6 +39,13 @@ APART = 1e-3
 """Relative distance to which weights of nearly equal size are moved apart."""
 MAX_WEIGHTS = 4
 """Weights of the closed formula: with more, its alternating sum loses too many digits."""
+FREQUENCIES = 512
+"""K: terms of the sum for more weights."""
+NEGLIGIBLE = 1e-9
+"""Chance of a sum so far out that it is taken for a nearer one."""
+ROWS_AT_ONCE = 2048
+"""Combinations of more weights whose terms are held at once."""
+REACH_HALVINGS = 18
 RADIUS = 0.8
 """r: deviation of the normal part that smooths discrete Gaussian noise."""
 LIKELY, UNLIKELY = 3.5, 2.4e-4
@@ -75,7 +90,24 @@ class CounterNoise(ABC):
 
     @abstractmethod
     def tail(self, x: Floats, weights: Floats) -> Floats:
-        """Return a proved upper bound of Pr[|sum of w_i Z_i| >= x]: x (...), weights (..., m) with m at most 4."""
+        """Return a proved upper bound of Pr[|sum of w_i Z_i| >= x]: x (...), weights (..., m)."""
+
+    def reach(self, weights: Floats, alpha: float) -> Floats:
+        """Return x with Pr[|sum of w_i Z_i| > x] at most alpha, weights (n, m): shape (n,); proved."""
+        size = np.abs(weights).sum(axis=1)
+        # Each noise exceeds this with a chance of at most alpha/m.
+        outside: Floats = size * self.half_width(alpha / weights.shape[1])
+        inside = np.zeros_like(outside)
+        tail = self.tails(weights)
+        for _ in range(REACH_HALVINGS):
+            middle = (inside + outside) / 2
+            above = tail(middle) > alpha
+            inside, outside = np.where(above, middle, inside), np.where(above, outside, middle)
+        return outside
+
+    def tails(self, weights: Floats) -> Callable[[Floats], Floats]:
+        """Return ``tail`` of these weights, for many x."""
+        return lambda x: self.tail(x, weights)
 
 
 @dataclass(frozen=True)
@@ -140,11 +172,48 @@ class LaplaceNoise(CounterNoise):
 
     @override
     def tail(self, x: Floats, weights: Floats) -> Floats:
+        if weights.shape[-1] > MAX_WEIGHTS:
+            flat = np.broadcast_to(weights, (*np.shape(x), weights.shape[-1])).reshape(-1, weights.shape[-1])
+            return self.tails(flat)(np.ravel(x)).reshape(np.shape(x))
         scales, factors = self.mixture(weights)
         left = np.maximum(0.0, x - self.shift * np.abs(weights).sum(axis=-1))
         total = (factors * np.exp(-left[..., None] / scales)).sum(axis=-1)
         rounding = 1e-15 * (1 / APART) ** (weights.shape[-1] - 1)
         return np.where(left > 0, np.clip(total + rounding, 0.0, 1.0), 1.0)
+
+    @override
+    def tails(self, weights: Floats) -> Callable[[Floats], Floats]:
+        if weights.shape[-1] <= MAX_WEIGHTS:
+            return super().tails(weights)
+        pieces = range(0, len(weights), ROWS_AT_ONCE)
+        parts = [self._by_frequencies(weights[at : at + ROWS_AT_ONCE]) for at in pieces]
+        return lambda x: np.concatenate(
+            [part(x[at : at + ROWS_AT_ONCE]) for at, part in zip(pieces, parts, strict=True)]
+        )
+
+    def _by_frequencies(self, weights: Floats) -> Callable[[Floats], Floats]:
+        """Return the tail of continuous combinations by their characteristic function, weights (n, m): see above."""
+        size = np.abs(weights)
+        largest = np.maximum(size.max(axis=1), 1e-300)
+        moved = self.shift * size.sum(axis=1)
+        # Both the largest x and what lies beyond it are this far away.
+        far = 2 * math.log(2 / NEGLIGIBLE) + 2 * weights.shape[1] * math.log(4 / 3)
+        times = (np.arange(FREQUENCIES) + 0.5) * (math.pi / far)
+        last = FREQUENCIES * math.pi / far
+        shares = (size / largest[:, None]) ** 2
+        inverse, end = np.ones((len(weights), FREQUENCIES)), np.ones(len(weights))
+        for share in shares.T:
+            inverse *= 1 + share[:, None] * times**2
+            end *= 1 + share * last**2
+        terms = 2 / (math.pi * (np.arange(FREQUENCIES) + 0.5)) / inverse
+        left_out = (1 + last**2) / (math.pi * last**2) / end + 2 * NEGLIGIBLE + 1e-12
+
+        def tail(x: Floats) -> Floats:
+            away = np.minimum(far, (x - moved) / (self.scale * largest))
+            within = (terms * np.sin(away[:, None] * times)).sum(axis=1)
+            return np.where(away > 0, np.minimum(1.0, 1 - within + left_out), 1.0)
+
+        return tail
 
 
 @dataclass(frozen=True)

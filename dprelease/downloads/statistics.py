@@ -39,6 +39,7 @@ DIGITS = 2
 OF_POPULATION = f"population with sampling, about {100 * LEVEL:g}%"
 MAX_NAMED = 12
 """Groups that a sentence names."""
+OF_TWO = {"slope": "Slope of {} on {}", "correlation": "Correlation of {} and {}", "ratio of sums": "Ratio of {} to {}"}
 OTHER = "any other value"
 """Label of a group of missing values and values that do not fit."""
 
@@ -89,7 +90,7 @@ class ReleasedStatistic:
         if np.isnan(value):
             return HIDDEN
         if not np.isfinite([low, high]).all():
-            return f"{value:,.4g}{unit}"
+            return f"{value:,.4g}{unit} (not bounded)"
         if high <= low:  # noise below 0, where no number of rows lies
             return f"{value:,.4g} ({low:,.4g}){unit}"
         places = decimals(low, high, digits=DIGITS)
@@ -162,15 +163,16 @@ def _of_groups(question: RequestPart, table: pd.DataFrame) -> Iterator[ReleasedS
     by = " × ".join(names[place] for place in queries.group_columns)
     hidden = table["rows"].to_numpy(dtype=float) < rows_needed(question)
     statistics = [str(name) for name in table.columns[list(table.columns).index("rows") :]]
-    for name in [*statistics[1:], "rows"]:
+    main = [name for name in ("slope", "correlation") if name in statistics]
+    for name in [*main, *(name for name in statistics[1:] if name not in main), "rows"]:
         ends = end_names(name)
         if not set(ends) <= set(statistics):
             continue
         kind, _, column = name.partition(" of ")
         place = next((each for each in queries.numbers if queries.domain.names[each] == column), queries.numbers[0])
         title, unit = _words(kind, names[place], queries.domain.columns[place])
-        if name == "ratio of sums":
-            title, unit = f"Ratio of {' to '.join(names[each] for each in queries.numbers)}", ""
+        if len(queries.numbers) == 2 and name in OF_TWO:
+            title, unit = OF_TWO[name].format(*(names[each] for each in queries.numbers)), ""
         scale = 100.0 if unit == "%" else 1.0
         numbers = [scale * table[each].to_numpy(dtype=float) for each in (name, *ends)]
         value, low, high = (np.where(hidden & (name != "rows"), np.nan, each) for each in numbers)
@@ -186,7 +188,7 @@ def _words(kind: str, name: str, column: Number | Labels) -> tuple[str, str]:
     if kind == "rows":
         return "Rows", ""
     if is_number(column):
-        return f"{kind.capitalize()} of {name}", column.unit if kind != "variance" else ""
+        return f"{kind.capitalize()} of {name}", column.unit if kind not in ("variance", "skewness") else ""
     label = f"{name} = {clean_name(column.describe(1))}"  # of two labels the second is counted
     return {"proportion": (f"Share with {label}", "%"), "sum": (f"Rows with {label}", "")}.get(
         kind, (f"{kind.capitalize()} of {label}", "")

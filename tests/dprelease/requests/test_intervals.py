@@ -260,7 +260,7 @@ def test_the_certificate_says_level_method_and_what_is_not_covered() -> None:
         assert told in said
     assert "population mean low and population mean high cover the noise and the sampling together" in said
     wide = part_of(names=("job", "pay", "age"), numbers=(1, 2), degree=2)
-    assert "correlation" not in interval_sentence(wide.mechanism, wide.problem)
+    assert "ratio of sums, slope, correlation" in interval_sentence(wide.mechanism, wide.problem)
     histogram = question_of(epsilon=0.5)
     assert "plus or minus 6 rows" in interval_sentence(histogram.mechanism, histogram.problem)
     replaced = question_of(epsilon=0.5, neighbours=Neighbours.REPLACE_ONE)
