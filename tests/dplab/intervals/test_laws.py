@@ -191,3 +191,11 @@ def test_the_bound_of_nine_weights_is_above_the_exact_law_and_near_it(noise: Cou
         assert (reach >= exact - rounding).all() and (reach <= 1.05 * exact + 2 * sizes).all()
         beyond = np.maximum(0.0, exact - rounding)
         assert (noise.tail(beyond, weights) >= 1 - level).all(), "at least the chance of what is further"
+
+
+def test_the_characteristic_function_gives_the_tail_of_the_closed_formula_and_no_less() -> None:
+    """Four weights and five of 0; one is far larger than the others, so that many terms are left out."""
+    x, weights = np.linspace(0.0, 4e6, 400), np.array([400.0, 3.0, 2.0, 1.0])
+    formula = LaplaceNoise(1000.0).tail(x, weights)
+    bound = LaplaceNoise(1000.0).tail(x, np.pad(weights, (0, 5)))
+    assert (bound >= formula - 2e-6).all() and (bound <= formula + 1e-3).all()
