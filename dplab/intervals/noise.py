@@ -32,15 +32,16 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
-from dpcore.core import Floats, ParameterError
+from dpcore.core import Floats, Integers, ParameterError
 from dpcore.randomness.laws import gaussian_masses, laplace_quantile, laplace_tail, laplace_variance
 
 APART = 1e-3
 """Relative distance to which weights of nearly equal size are moved apart."""
 MAX_WEIGHTS = 4
 """Weights of the closed formula: with more, its alternating sum loses too many digits."""
-FREQUENCIES = 512
-"""K: terms of the sum for more weights."""
+FREQUENCIES = (96, 192, 512)
+"""K: terms of the sum for more weights; the fewest that leave out less than LEFT_OUT."""
+LEFT_OUT = 1e-7
 NEGLIGIBLE = 1e-9
 """Chance of a sum so far out that it is taken for a nearer one."""
 ROWS_AT_ONCE = 2048
@@ -185,33 +186,45 @@ class LaplaceNoise(CounterNoise):
     def tails(self, weights: Floats) -> Callable[[Floats], Floats]:
         if weights.shape[-1] <= MAX_WEIGHTS:
             return super().tails(weights)
-        pieces = range(0, len(weights), ROWS_AT_ONCE)
-        parts = [self._by_frequencies(weights[at : at + ROWS_AT_ONCE]) for at in pieces]
-        return lambda x: np.concatenate(
-            [part(x[at : at + ROWS_AT_ONCE]) for at, part in zip(pieces, parts, strict=True)]
-        )
-
-    def _by_frequencies(self, weights: Floats) -> Callable[[Floats], Floats]:
-        """Return the tail of continuous combinations by their characteristic function, weights (n, m): see above."""
-        size = np.abs(weights)
-        largest = np.maximum(size.max(axis=1), 1e-300)
-        moved = self.shift * size.sum(axis=1)
+        shares = (np.abs(weights) / np.maximum(np.abs(weights).max(axis=1, keepdims=True), 1e-300)) ** 2
         # Both the largest x and what lies beyond it are this far away.
         far = 2 * math.log(2 / NEGLIGIBLE) + 2 * weights.shape[1] * math.log(4 / 3)
-        times = (np.arange(FREQUENCIES) + 0.5) * (math.pi / far)
-        last = FREQUENCIES * math.pi / far
-        shares = (size / largest[:, None]) ** 2
-        inverse, end = np.ones((len(weights), FREQUENCIES)), np.ones(len(weights))
-        for share in shares.T:
-            inverse *= 1 + share[:, None] * times**2
-            end *= 1 + share * last**2
-        terms = 2 / (math.pi * (np.arange(FREQUENCIES) + 0.5)) / inverse
-        left_out = (1 + last**2) / (math.pi * last**2) / end + 2 * NEGLIGIBLE + 1e-12
+        ends = [count * math.pi / far for count in FREQUENCIES]
+        left_out = [(1 + end**2) / (math.pi * end**2) / np.prod(1 + shares * end**2, axis=1) for end in ends]
+        enough = np.stack([*(each < LEFT_OUT for each in left_out[:-1]), np.ones(len(weights), dtype=np.bool_)])
+        choice = enough.argmax(axis=0)
+        parts = list[tuple[Integers, Callable[[Floats], Floats]]]()
+        for place, count in enumerate(FREQUENCIES):
+            rows = np.flatnonzero(choice == place)
+            for at in range(0, len(rows), ROWS_AT_ONCE):
+                some = rows[at : at + ROWS_AT_ONCE]
+                error = left_out[place][some] + 2 * NEGLIGIBLE + 1e-12
+                parts.append((some, self._by_frequencies(weights[some], shares[some], count, far, error)))
 
         def tail(x: Floats) -> Floats:
-            away = np.minimum(far, (x - moved) / (self.scale * largest))
+            chances = np.ones(len(weights))
+            for rows, part in parts:
+                chances[rows] = part(x[rows])
+            return chances
+
+        return tail
+
+    def _by_frequencies(
+        self, weights: Floats, shares: Floats, count: int, far: float, error: Floats
+    ) -> Callable[[Floats], Floats]:
+        """Return the tail of combinations (n, m) by so many terms, with squares of weights relative to the largest."""
+        sizes = np.abs(weights)
+        unit, moved = self.scale * np.maximum(sizes.max(axis=1), 1e-300), self.shift * sizes.sum(axis=1)
+        times = (np.arange(count) + 0.5) * (math.pi / far)
+        inverse = np.ones((len(weights), count))
+        for share in shares.T:
+            inverse *= 1 + share[:, None] * times**2
+        terms = 2 / (math.pi * (np.arange(count) + 0.5)) / inverse
+
+        def tail(x: Floats) -> Floats:
+            away = np.minimum(far, (x - moved) / unit)
             within = (terms * np.sin(away[:, None] * times)).sum(axis=1)
-            return np.where(away > 0, np.minimum(1.0, 1 - within + left_out), 1.0)
+            return np.where(away > 0, np.minimum(1.0, 1 - within + error), 1.0)
 
         return tail
 
