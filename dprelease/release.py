@@ -153,6 +153,7 @@ def rehearse_in_steps(request: Request) -> Generator[float, None, Rehearsal]:
         seconds += time.perf_counter() - start
         count = drawn.outcomes().shape[1]
         numbers += count
+        drawn = replace(drawn, problem=replace(problem, person_rows=part.person_rows))  # as intervals need it
         files.append(csv_files(drawn, part.mechanism) if count <= MAX_MOCK_NUMBERS else {})
     errors = tuple(part.guaranteed_error(BETA) for part in request.parts)
     sentences = tuple(coverage(part.mechanism, part.problem) for part in request.parts)

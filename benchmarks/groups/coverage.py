@@ -114,6 +114,7 @@ def coverage(tests: Tests) -> None:
     means = [Case(table=EARNINGS, queries=one, epsilon=each, seed=3 + place) for place, each in enumerate(EPSILONS)]
     answers = HOURS.statistics("income")
     two, squares = coarse.statistics("earnings", "education"), coarse.statistics(degree=2)
+    both = coarse.statistics("earnings", "education", degree=2)
     cases: list[tuple[Case, tuple[str, ...], tuple[float, ...]]]
     cases = [(case, plain, LEVELS if case.epsilon == 1 else (0.95,)) for case in means]
     cases += [
@@ -121,6 +122,8 @@ def coverage(tests: Tests) -> None:
         (Case(table=HOURS, queries=answers, epsilon=3.0, seed=9), ("rows", "proportion", "sum"), LEVELS),
         (Case(table=coarse, queries=two, epsilon=1.0, seed=10), ("sum of earnings", "ratio of sums"), LEVELS),
         (Case(table=coarse, queries=squares, epsilon=1.0, seed=11), ("variance",), LEVELS),
+        (Case(table=coarse, queries=coarse.statistics(degree=3), epsilon=1.0, seed=15), ("skewness",), LEVELS),
+        (Case(table=coarse, queries=both, epsilon=1.0, seed=16, trials=FEW), ("slope", "correlation"), (0.95,)),
     ]
     for case, names, levels in cases:
         release, noise, truth = case.released()

@@ -96,7 +96,14 @@ def population_means(release: GroupRelease, noise: CounterNoise, *, level: float
         found = release.statistics()["variance"]
         variance = np.where(found > 0, found, (high - low) ** 2 / 4)
     return population_mean(
-        release.counters, noise, weight=row_weight(queries), level=level, variance=variance, low=low, high=high
+        release.counters,
+        noise,
+        weight=row_weight(queries),
+        level=level,
+        variance=variance,
+        person_rows=max(1, release.problem.person_rows),
+        low=low,
+        high=high,
     )
 
 

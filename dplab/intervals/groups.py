@@ -1,9 +1,8 @@
 """Intervals for statistics of groups, from the noisy counters that a release of all groups has.
 
-Rows and sums are linear in the counters, whose noise has an exact law. Means, proportions, ratios of sums, variances
-and standard deviations are found by inversion. For a slope, a correlation and a skewness nothing is proved, and they
-have no interval. Neither have means of two numbers with their squares under discrete Laplace noise: the proved bound
-of a tail takes four counters, and there are nine.
+Rows and sums are linear in the counters, whose noise has an exact law. Means, proportions and ratios of sums are found
+by inversion; variances, standard deviations, slopes, correlations and skewness by inversion with bounds of what is not
+linear in the noise, so that they are wide where groups are small.
 
 What the intervals cover is the noise alone, of the rows that were counted, at their cells' middles: not whom the rows
 were sampled from, nor numbers out of bounds, nor rows beyond a person's limit.
@@ -12,7 +11,6 @@ were sampled from, nor numbers out of bounds, nor rows beyond a person's limit.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -25,9 +23,9 @@ from dpcore.mechanisms.grouped.weights import counters_per_group, row_weight
 from dpcore.queries.groups import GroupStatistics
 from dplab.intervals.combinations import linear, people
 from dplab.intervals.interval import Interval, Kind
-from dplab.intervals.noise import MAX_WEIGHTS, CounterNoise, LaplaceNoise
+from dplab.intervals.noise import CounterNoise
 from dplab.intervals.ratios import mean, ratio
-from dplab.intervals.spread import standard_deviation, variance
+from dplab.intervals.spread import correlation, powers_of, skewness, slope, standard_deviation, variance
 
 BLOCK = 256
 """Groups whose intervals are found at once, so that many groups take no more memory."""
@@ -40,24 +38,37 @@ Recipe = Callable[[Floats, CounterNoise, float], Interval]
 
 def recipes(queries: GroupStatistics, noise: CounterNoise) -> dict[str, Recipe]:
     """Return how the interval of each statistic is found, by the names that a release gives its statistics."""
-    weight, degree = row_weight(queries), queries.degree
+    weight, degree, side = row_weight(queries), queries.degree, np.ones(queries.degree + 1)
     found: dict[str, Recipe] = {"rows": lambda counters, law, level: people(counters, law, weight=weight, level=level)}
     columns = [queries.domain.columns[place] for place in queries.numbers]
     if len(columns) == 1:
         return found | _of_one(columns[0], degree, weight)
-    side = np.ones(degree + 1)
-    inverted = (degree + 1) ** 2 <= MAX_WEIGHTS or not isinstance(noise, LaplaceNoise)
+    powers = [
+        np.stack(
+            [np.outer(*((power, side) if axis == 0 else (side, power))).reshape(-1) for power in powers_of(degree)]
+        )
+        for axis in (0, 1)
+    ]
     for axis, (place, column) in enumerate(zip(queries.numbers, columns, strict=True)):
-        share = factors(degree, 1)
-        spread = np.outer(share, side) if axis == 0 else np.outer(side, share)
         name, (low, high) = queries.domain.names[place], bounds(column)
-        found[f"sum of {name}"] = partial(_sum, (low + (high - low) * spread.reshape(-1)) / weight)
-        if inverted:
-            found[f"{mean_name(column)} of {name}"] = partial(_mean, spread.reshape(-1), low, high)
-    if inverted:
-        share = factors(degree, 1)
-        spreads = (np.outer(share, side).reshape(-1), np.outer(side, share).reshape(-1))
-        found["ratio of sums"] = partial(_ratio_of_sums, spreads, (columns[0], columns[1]))
+        found[f"sum of {name}"] = partial(_sum, (low + (high - low) * powers[axis][1]) / weight)
+        found[f"{mean_name(column)} of {name}"] = partial(_mean, powers[axis][1], low, high)
+        if degree == 2:
+            found[f"variance of {name}"] = partial(_variance, powers[axis], low, high)
+            found[f"standard deviation of {name}"] = partial(_deviation, powers[axis], low, high)
+    found["ratio of sums"] = partial(_ratio_of_sums, (powers[0][1], powers[1][1]), (columns[0], columns[1]))
+    if degree == 2:
+        (low, high), (start, end) = map(bounds, columns)
+        steepest = (high - low) / (end - start)
+        product = np.outer(factors(2, 1), factors(2, 1)).reshape(-1)
+        found["slope"] = lambda counters, law, level: (
+            slope(counters, powers[0], powers[1], product, law, level=level)
+            .interval(level=level)
+            .rescaled(0.0, steepest)
+        )
+        found["correlation"] = lambda counters, law, level: correlation(
+            counters, powers[0], powers[1], product, law, level=level
+        ).interval(level=level)
     return found
 
 
@@ -69,10 +80,12 @@ def _of_one(column: Number | Labels, degree: int, weight: int) -> dict[str, Reci
         "sum": partial(_sum, (low + (high - low) * share) / weight),
     }
     if degree >= 2:
-        found["variance"] = lambda counters, law, level: variance(counters, law, level=level, low=low, high=high)
-        found["standard deviation"] = lambda counters, law, level: standard_deviation(
-            counters, law, level=level, low=low, high=high
-        )
+        found["variance"] = partial(_variance, powers_of(degree), low, high)
+        found["standard deviation"] = partial(_deviation, powers_of(degree), low, high)
+    if degree >= 3:
+        found["skewness"] = lambda counters, law, level: skewness(
+            counters, powers_of(degree), law, level=level
+        ).interval(level=level)
     return found
 
 
@@ -82,6 +95,16 @@ def _sum(weights: Floats, counters: Floats, noise: CounterNoise, level: float) -
 
 def _mean(share: Floats, low: float, high: float, counters: Floats, noise: CounterNoise, level: float) -> Interval:
     return ratio(counters, share, np.ones(len(share)), noise, level=level).rescaled(low, high)
+
+
+def _variance(powers: Floats, low: float, high: float, counters: Floats, noise: CounterNoise, level: float) -> Interval:
+    return variance(counters, powers, noise, level=level, low=low, high=high)
+
+
+def _deviation(
+    powers: Floats, low: float, high: float, counters: Floats, noise: CounterNoise, level: float
+) -> Interval:
+    return standard_deviation(variance(counters, powers, noise, level=level, low=low, high=high))
 
 
 def _ends(column: Number | Labels) -> tuple[float, float]:
@@ -131,11 +154,11 @@ def group_interval(release: GroupRelease, noise: CounterNoise, statistic: str, *
         level: of each interval.
 
     Raises:
-        ParameterError: the release has no such statistic, or nothing is proved about it.
+        ParameterError: the release has no such statistic.
     """
     recipe = recipes(release.queries, noise).get(statistic)
     if recipe is None:
-        raise ParameterError(f"No interval is proved for the statistic {statistic!r} of these groups.")
+        raise ParameterError(f"There is no such statistic of these groups: {statistic!r}.")
     counters = release.counters.reshape(-1, release.counters.shape[-1]).astype(np.float64)
     blocks = [recipe(counters[at : at + BLOCK], noise, level) for at in range(0, len(counters), BLOCK)]
     low, high, silent, enters = (
@@ -150,9 +173,8 @@ def group_intervals(release: GroupRelease, noise: CounterNoise, *, level: float)
     """Return the intervals of all statistics that have some, (T, groups) each, in the order of the statistics."""
     found = dict[str, Interval]()
     for name in interval_names(release.queries, noise):
-        if name == "standard deviation":  # the roots of the variance's, which take long
-            squares = found["variance"]
-            found[name] = replace(squares, low=np.sqrt(squares.low), high=np.sqrt(squares.high))
+        if name.startswith("standard deviation"):  # the roots of the variance's, which take long
+            found[name] = standard_deviation(found[name.replace("standard deviation", "variance", 1)])
         else:
             found[name] = group_interval(release, noise, name, level=level)
     return found

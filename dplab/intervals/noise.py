@@ -7,6 +7,13 @@ as b grows). A combination sum of w_i Z_i is therefore within d sum |w_i| of the
 by partial fractions of its characteristic function. A larger |w_i| makes that tail larger (the laws are symmetric and
 unimodal), so that weights of nearly equal size may be moved apart, upwards, before the formula is used.
 
+The sum alternates, and loses all digits for more than a few weights. Then the tail is read off the characteristic
+function phi(t) = product of 1/(1 + (b w_j t)^2) at t_k = (k + 1/2) h, in units of the largest b |w_j| (Davies 1973):
+    sum over k of phi(t_k) sin(t_k x) 2/(pi (k + 1/2)) = E[square(x + S)],
+square the wave that is 1 on (0, 2 pi/h) and -1 on (-2 pi/h, 0). So the sum is Pr[|S| < x] but for at most twice the
+chance of |S| > 2 pi/h - x, which is at most 2 (4/3)^m e^(-(2 pi/h - x)/2) by Chernoff's bound at 1/2. The terms left
+out after K are at most phi(T) (1 + T^2)/(pi T^2) together, T = K h, as phi(t) t^2 falls beyond T.
+
 Discrete Gaussian: by Poisson summation (Peikert 2010), Z plus an independent N(0, r^2) has at most 1 + eta times the
 density of N(0, sigma^2 + r^2), where with s^2 = sigma^2 r^2/(sigma^2 + r^2) and y = e^(-2 pi^2 s^2)
     eta = 2 (y + y^4 + y^9 + ...) <= 2 y/(1 - y^3).
@@ -18,19 +25,28 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
 
-from dpcore.core import Floats, ParameterError
+from dpcore.core import Floats, Integers, ParameterError
 from dpcore.randomness.laws import gaussian_masses, laplace_quantile, laplace_tail, laplace_variance
 
 APART = 1e-3
 """Relative distance to which weights of nearly equal size are moved apart."""
 MAX_WEIGHTS = 4
 """Weights of the closed formula: with more, its alternating sum loses too many digits."""
+FREQUENCIES = (96, 192, 512)
+"""K: terms of the sum for more weights; the fewest that leave out less than LEFT_OUT."""
+LEFT_OUT = 1e-7
+NEGLIGIBLE = 1e-9
+"""Chance of a sum so far out that it is taken for a nearer one."""
+ROWS_AT_ONCE = 2048
+"""Combinations of more weights whose terms are held at once."""
+REACH_HALVINGS = 18
 RADIUS = 0.8
 """r: deviation of the normal part that smooths discrete Gaussian noise."""
 LIKELY, UNLIKELY = 3.5, 2.4e-4
@@ -75,7 +91,24 @@ class CounterNoise(ABC):
 
     @abstractmethod
     def tail(self, x: Floats, weights: Floats) -> Floats:
-        """Return a proved upper bound of Pr[|sum of w_i Z_i| >= x]: x (...), weights (..., m) with m at most 4."""
+        """Return a proved upper bound of Pr[|sum of w_i Z_i| >= x]: x (...), weights (..., m)."""
+
+    def reach(self, weights: Floats, alpha: float) -> Floats:
+        """Return x with Pr[|sum of w_i Z_i| > x] at most alpha, weights (n, m): shape (n,); proved."""
+        size = np.abs(weights).sum(axis=1)
+        # Each noise exceeds this with a chance of at most alpha/m.
+        outside: Floats = size * self.half_width(alpha / weights.shape[1])
+        inside = np.zeros_like(outside)
+        tail = self.tails(weights)
+        for _ in range(REACH_HALVINGS):
+            middle = (inside + outside) / 2
+            above = tail(middle) > alpha
+            inside, outside = np.where(above, middle, inside), np.where(above, outside, middle)
+        return outside
+
+    def tails(self, weights: Floats) -> Callable[[Floats], Floats]:
+        """Return ``tail`` of these weights, for many x."""
+        return lambda x: self.tail(x, weights)
 
 
 @dataclass(frozen=True)
@@ -140,11 +173,60 @@ class LaplaceNoise(CounterNoise):
 
     @override
     def tail(self, x: Floats, weights: Floats) -> Floats:
+        if weights.shape[-1] > MAX_WEIGHTS:
+            flat = np.broadcast_to(weights, (*np.shape(x), weights.shape[-1])).reshape(-1, weights.shape[-1])
+            return self.tails(flat)(np.ravel(x)).reshape(np.shape(x))
         scales, factors = self.mixture(weights)
         left = np.maximum(0.0, x - self.shift * np.abs(weights).sum(axis=-1))
         total = (factors * np.exp(-left[..., None] / scales)).sum(axis=-1)
         rounding = 1e-15 * (1 / APART) ** (weights.shape[-1] - 1)
         return np.where(left > 0, np.clip(total + rounding, 0.0, 1.0), 1.0)
+
+    @override
+    def tails(self, weights: Floats) -> Callable[[Floats], Floats]:
+        if weights.shape[-1] <= MAX_WEIGHTS:
+            return super().tails(weights)
+        shares = (np.abs(weights) / np.maximum(np.abs(weights).max(axis=1, keepdims=True), 1e-300)) ** 2
+        # Both the largest x and what lies beyond it are this far away.
+        far = 2 * math.log(2 / NEGLIGIBLE) + 2 * weights.shape[1] * math.log(4 / 3)
+        ends = [count * math.pi / far for count in FREQUENCIES]
+        left_out = [(1 + end**2) / (math.pi * end**2) / np.prod(1 + shares * end**2, axis=1) for end in ends]
+        enough = np.stack([*(each < LEFT_OUT for each in left_out[:-1]), np.ones(len(weights), dtype=np.bool_)])
+        choice = enough.argmax(axis=0)
+        parts = list[tuple[Integers, Callable[[Floats], Floats]]]()
+        for place, count in enumerate(FREQUENCIES):
+            rows = np.flatnonzero(choice == place)
+            for at in range(0, len(rows), ROWS_AT_ONCE):
+                some = rows[at : at + ROWS_AT_ONCE]
+                error = left_out[place][some] + 2 * NEGLIGIBLE + 1e-12
+                parts.append((some, self._by_frequencies(weights[some], shares[some], count, far, error)))
+
+        def tail(x: Floats) -> Floats:
+            chances = np.ones(len(weights))
+            for rows, part in parts:
+                chances[rows] = part(x[rows])
+            return chances
+
+        return tail
+
+    def _by_frequencies(
+        self, weights: Floats, shares: Floats, count: int, far: float, error: Floats
+    ) -> Callable[[Floats], Floats]:
+        """Return the tail of combinations (n, m) by so many terms, with squares of weights relative to the largest."""
+        sizes = np.abs(weights)
+        unit, moved = self.scale * np.maximum(sizes.max(axis=1), 1e-300), self.shift * sizes.sum(axis=1)
+        times = (np.arange(count) + 0.5) * (math.pi / far)
+        inverse = np.ones((len(weights), count))
+        for share in shares.T:
+            inverse *= 1 + share[:, None] * times**2
+        terms = 2 / (math.pi * (np.arange(count) + 0.5)) / inverse
+
+        def tail(x: Floats) -> Floats:
+            away = np.minimum(far, (x - moved) / unit)
+            within = (terms * np.sin(away[:, None] * times)).sum(axis=1)
+            return np.where(away > 0, np.minimum(1.0, 1 - within + error), 1.0)
+
+        return tail
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,9 @@
 At the population's mean μ, T(μ) = sum of (j/k - μ) W_j over the k + 1 counters is a sum of N rows' weight times
 (u - μ), nearly normal with variance N v weight^2, plus the noise of these counters. N is replaced by its released
 value, v by μ (1 - μ), which is exact for proportions and never too small, or by a given variance, such as the one that
-counters of k = 2 release. The tail of a normal plus a continuous Laplace variable of scale s is known, and the noise is
+counters of k = 2 release. Rows of one person may be alike: with at most c rows each, persons sampled independently
+give a sum whose variance is at most c N v weight^2, as (x_1 + ... + x_c)^2 <= c (x_1^2 + ... + x_c^2); it takes that.
+The tail of a normal plus a continuous Laplace variable of scale s is known, and the noise is
 a mixture of such.
 """
 
@@ -27,6 +29,7 @@ def population_mean(
     weight: int,
     level: float,
     variance: NDArray[Any] | None = None,
+    person_rows: int = 1,
     low: float = 0.0,
     high: float = 1.0,
 ) -> Interval:
@@ -38,6 +41,7 @@ def population_mean(
         weight: what a row adds to all counters together.
         level: share of samples and releases whose interval holds the population's mean, approached with many rows.
         variance: estimate for one row, (...), in squared units of the line; None takes mean (1 - mean).
+        person_rows: of one person at most; the persons are an independent sample.
         low: lower bound of the line.
         high: upper bound of the line.
     """
@@ -54,7 +58,7 @@ def population_mean(
 
     def tail(means: Floats) -> Floats:
         of_row = means * (1 - means) if spread is None else np.minimum(spread, 0.25)
-        deviation = weight * np.sqrt(rows * of_row)
+        deviation = weight * np.sqrt(person_rows * rows * of_row)
         return _tail(np.abs(above - means * total), shares - means[:, None], deviation, noise)
 
     found = inverted(tail, start, silent, low=0.0, high=1.0, level=level, kind=Kind.ASYMPTOTIC)

@@ -27,7 +27,6 @@ MARGIN = 0.25
 DIGITS = 2
 """Digits of half of an interval's width that a report shows."""
 HIDDEN = "too few rows to say"
-NO_INTERVAL = "not known"
 
 
 def is_group_file(question: RequestPart) -> bool:
@@ -117,9 +116,7 @@ def _shown(row: Mapping[str, str], statistic: str, *, hidden: bool) -> tuple[str
 
 def _interval(row: Mapping[str, str], statistic: str) -> str:
     """Return a statistic's interval as a text."""
-    low, high = (row.get(name, NO_INTERVAL) for name in end_names(statistic))
-    if NO_INTERVAL in (low, high):
-        return NO_INTERVAL
+    low, high = (row.get(name, "") for name in end_names(statistic))
     if "" in (low, high):
         return _open(low, high)
     first, last = outwards(float(low), float(high), digits=DIGITS)

@@ -28,7 +28,7 @@ from dplab.intervals.noise import CounterNoise
 from dplab.intervals.ratios import mean
 from dplab.intervals.released import noise_law
 from dprelease.downloads.group_tables import HIDDEN, rows_needed
-from dprelease.requests.intervals import LEVEL, decimals, end_names, outwards
+from dprelease.requests.intervals import LEVEL, decimals, end_names, of_population, outwards
 from dprelease.requests.parts import RequestPart
 
 if TYPE_CHECKING:
@@ -36,8 +36,10 @@ if TYPE_CHECKING:
 
 DIGITS = 2
 """Digits of half of an interval's width in a sentence."""
+OF_POPULATION = f"population with sampling, about {100 * LEVEL:g}%"
 MAX_NAMED = 12
 """Groups that a sentence names."""
+OF_TWO = {"slope": "Slope of {} on {}", "correlation": "Correlation of {} and {}", "ratio of sums": "Ratio of {} to {}"}
 OTHER = "any other value"
 """Label of a group of missing values and values that do not fit."""
 
@@ -53,6 +55,7 @@ class ReleasedStatistic:
         values: released values (K,); NaN where there is none, or where too few rows are left to say anything.
         low: lower ends of the intervals (K,); NaN where nothing bounds them, or no interval is known.
         high: upper ends.
+        population: both ends (K,) of the wider intervals for the population, which are approximate; None without such.
         whole: whether the values are numbers of rows, which are shown without decimals.
     """
 
@@ -62,17 +65,22 @@ class ReleasedStatistic:
     values: Floats
     low: Floats
     high: Floats
+    population: tuple[Floats, Floats] | None = None
     whole: bool = False
 
     @property
     def sentence(self) -> str:
         """The statistic with its values and intervals in one sentence; of many groups their number alone."""
         level = f" ({100 * LEVEL:g}%)" if np.isfinite(self.low).any() else ""
+        level += f"; {OF_POPULATION}" if self.population is not None else ""
         if len(self.labels) > MAX_NAMED:
             half = np.unique((self.high - self.low) / 2)
             each = f"± {_number(float(half[0]), 0)} each" if self.whole and len(half) == 1 else "each with its interval"
             return f"{self.title}: {len(self.labels):,} groups, {each}{level}"
-        texts = [f"{label} {self.amount(place)}".strip() for place, label in enumerate(self.labels)]
+        texts = [
+            f"{label} {self.amount(place)}{f', population {wide}' if (wide := self.wider(place)) else ''}".strip()
+            for place, label in enumerate(self.labels)
+        ]
         return f"{self.title}: {'; '.join(texts)}{level}"
 
     def amount(self, place: int) -> str:
@@ -82,7 +90,7 @@ class ReleasedStatistic:
         if np.isnan(value):
             return HIDDEN
         if not np.isfinite([low, high]).all():
-            return f"{value:,.4g}{unit}"
+            return f"{value:,.4g}{unit} (not bounded)"
         if high <= low:  # noise below 0, where no number of rows lies
             return f"{value:,.4g} ({low:,.4g}){unit}"
         places = decimals(low, high, digits=DIGITS)
@@ -94,6 +102,14 @@ class ReleasedStatistic:
         if abs(above - below) <= 2 * 10.0**-places * (1 + 1e-9):
             return f"{_number(shown, places)} ± {_number(max(below, above), places)}{unit}"
         return f"{_number(shown, places)} ({_number(first, places)} to {_number(last, places)}){unit}"
+
+    def wider(self, place: int) -> str:
+        """Return one group's interval for the population as a text; empty without one."""
+        if self.population is None or np.isnan(self.values[place]):
+            return ""
+        low, high = (float(ends[place]) for ends in self.population)
+        places = decimals(low, high, digits=DIGITS)
+        return " to ".join(_number(end, places) for end in outwards(low, high, digits=DIGITS))
 
 
 def released_statistics(question: RequestPart, contents: bytes) -> list[ReleasedStatistic]:
@@ -147,21 +163,23 @@ def _of_groups(question: RequestPart, table: pd.DataFrame) -> Iterator[ReleasedS
     by = " × ".join(names[place] for place in queries.group_columns)
     hidden = table["rows"].to_numpy(dtype=float) < rows_needed(question)
     statistics = [str(name) for name in table.columns[list(table.columns).index("rows") :]]
-    for name in [*statistics[1:], "rows"]:
+    main = [name for name in ("slope", "correlation") if name in statistics]
+    for name in [*main, *(name for name in statistics[1:] if name not in main), "rows"]:
         ends = end_names(name)
         if not set(ends) <= set(statistics):
             continue
         kind, _, column = name.partition(" of ")
         place = next((each for each in queries.numbers if queries.domain.names[each] == column), queries.numbers[0])
         title, unit = _words(kind, names[place], queries.domain.columns[place])
-        if name == "ratio of sums":
-            title, unit = f"Ratio of {' to '.join(names[each] for each in queries.numbers)}", ""
+        if len(queries.numbers) == 2 and name in OF_TWO:
+            title, unit = OF_TWO[name].format(*(names[each] for each in queries.numbers)), ""
         scale = 100.0 if unit == "%" else 1.0
         numbers = [scale * table[each].to_numpy(dtype=float) for each in (name, *ends)]
         value, low, high = (np.where(hidden & (name != "rows"), np.nan, each) for each in numbers)
+        wider = [scale * table[each].to_numpy(dtype=float) for each in end_names(of_population(name)) if each in table]
         yield ReleasedStatistic(
             title=title + (f" by {by}" if by else ""), unit=unit, labels=labels, values=value, low=low, high=high,
-            whole=title.startswith("Rows"),
+            population=(wider[0], wider[1]) if wider else None, whole=title.startswith("Rows"),
         )  # fmt: skip
 
 
@@ -170,7 +188,7 @@ def _words(kind: str, name: str, column: Number | Labels) -> tuple[str, str]:
     if kind == "rows":
         return "Rows", ""
     if is_number(column):
-        return f"{kind.capitalize()} of {name}", column.unit if kind != "variance" else ""
+        return f"{kind.capitalize()} of {name}", column.unit if kind not in ("variance", "skewness") else ""
     label = f"{name} = {clean_name(column.describe(1))}"  # of two labels the second is counted
     return {"proportion": (f"Share with {label}", "%"), "sum": (f"Rows with {label}", "")}.get(
         kind, (f"{kind.capitalize()} of {label}", "")

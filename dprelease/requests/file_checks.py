@@ -64,7 +64,7 @@ def table_faults(question: RequestPart, files: Mapping[str, bytes], *, prefix: s
     try:
         drawn = preview_of(question)
         expected = csv_files(drawn, question.mechanism)
-        drawn = replace(drawn, problem=question.problem)  # mock rows may be fewer
+        drawn = replace(drawn, problem=question.problem_of_persons)  # mock rows may be fewer
     except Exception:  # the mechanism cannot run on mock data, or memory is too small
         yield (
             f"The files {', '.join(files)} cannot be compared with the request, because no mock data can be "

@@ -138,7 +138,7 @@ def interval_sentence(mechanism: Mechanism, problem: Problem) -> str:
             "Those of rows and sums follow from the exact law of the noise"
             + ("; all others contain every value that the released counters do not refute" if inverted else "")
             + f". {COVERS}"
-            + _population_sentence(population_statistic(statistics_of(problem)), percent)
+            + _population_sentence(population_statistic(statistics_of(problem)), percent, problem.person_rows)
         )
     if isinstance(mechanism, IdentityHistogram | GaussianHistogram):
         width = noise_law(mechanism, problem).half_width(1 - LEVEL)
@@ -149,13 +149,25 @@ def interval_sentence(mechanism: Mechanism, problem: Problem) -> str:
     return ""
 
 
-def _population_sentence(statistic: str, percent: str) -> str:
-    """Return what the interval of a population's mean or proportion covers; empty without one."""
+def _population_sentence(statistic: str, percent: str, rows: int) -> str:
+    """Return what the interval of a population's mean or proportion covers; empty without one.
+
+    Args:
+        statistic: "mean" or "proportion".
+        percent: its level.
+        rows: of one person at most; 0 where rows are protected.
+    """
     if not statistic:
         return ""
     low, high = end_names(of_population(statistic))
+    said = f" The columns {low} and {high} cover the noise and the sampling together: the {statistic} of a population "
+    if rows <= 1:
+        return (
+            f"{said}of which the rows, one for each person, are an independent sample, approximately with {percent}, "
+            "the better the more rows."
+        )
     return (
-        f" The columns {low} and {high} cover the noise and the sampling together: the {statistic} of a population "
-        f"of which the rows, one for each person, are an independent sample, approximately with {percent}, the better "
-        "the more rows."
+        f"{said}of whose persons, with up to {rows:,} rows each, those in the table are an independent sample, "
+        f"approximately with {percent}, the better the more persons. Rows of one person may be alike, so that the "
+        f"variance of the sampling is taken {rows:,} times as large as that of independent rows."
     )

@@ -17,7 +17,7 @@ Without a person column single rows are protected. Other than default settings f
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -57,6 +57,7 @@ class RequestPart:
         entry_key: key of the mechanism in the catalogue.
         values: parameters of the mechanism; omitted ones have their default.
         bounds_from_data: whether bounds or labels were read from the rows; such a part is refused.
+        person_rows: of one person at most, as the request says; 0 where rows are protected.
     """
 
     reading: Reading
@@ -66,6 +67,7 @@ class RequestPart:
     entry_key: str
     values: Mapping[str, Any] = field(default_factory=dict)
     bounds_from_data: bool = False
+    person_rows: int = field(default=0, compare=False)
 
     def __post_init__(self) -> None:
         # Validate now, before any rows are read.
@@ -83,6 +85,11 @@ class RequestPart:
     def problem(self) -> Problem:
         """Public problem of the part."""
         return Problem(domain=self.reading.domain, queries=self.queries, n=self.n, neighbours=self.neighbours)
+
+    @property
+    def problem_of_persons(self) -> Problem:
+        """The problem with the rows of a person, as a release of registered rows has it; prices use ``problem``."""
+        return replace(self.problem, person_rows=self.person_rows)
 
     @cached_property
     def mechanism(self) -> Mechanism:
@@ -160,6 +167,9 @@ class Request:
             raise ParameterError(f"The maximum rows per person must be between 1 and {MAX_PERSON_ROWS:,} rows.")
         if self.rows_a_person > 1 and not self.person:
             raise ParameterError("Several rows per person need a column that identifies the person.")
+        rows = self.rows_a_person if self.person else 0
+        parts = (part if part.person_rows == rows else replace(part, person_rows=rows) for part in self.parts)
+        object.__setattr__(self, "parts", tuple(parts))
         object.__setattr__(self, "file_format", canonical_format(self.file_format))
 
     @property

@@ -20,8 +20,8 @@ LINE_SECONDS = 1.2e-5
 CELL_SECONDS = 4e-6
 """To fit a cell of a synthetic row, to write it and to check it."""
 
-INTERVAL_SECONDS = {False: 2e-3, True: 6e-3}
-"""To find the intervals of a group's statistics twice, as mock ones have some too: without a variance, and with one."""
+INTERVAL_SECONDS = {(1, 1): 2e-3, (2, 1): 2e-3, (1, 2): 6e-3, (1, 3): 6e-3, (2, 2): 2.5e-2}
+"""To find a group's intervals twice, as mock statistics have some too, by how many numbers and the degree."""
 
 
 def too_much_work(request: Request) -> str:
@@ -65,7 +65,7 @@ def _file_seconds(part: RequestPart) -> float:
         seconds += CELL_SECONDS * part.n * len(part.reading.columns)
     if isinstance(part.mechanism, GroupMechanism):
         queries = statistics_of(part.problem)
-        seconds += queries.count * (LINE_SECONDS + INTERVAL_SECONDS[queries.degree > 1])
+        seconds += queries.count * (LINE_SECONDS + INTERVAL_SECONDS[len(queries.numbers), queries.degree])
     return seconds
 
 

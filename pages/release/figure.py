@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from dpcore.core import Floats
-from dprelease.downloads.statistics import ReleasedStatistic
+from dpcore.core import Floats, Integers
+from dprelease.downloads.statistics import OF_POPULATION, ReleasedStatistic
 from dprelease.requests.intervals import LEVEL
 from pages.charts.axes import round_ticks
 from pages.charts.picture import Axis, Bars, Dots, Picture, Words
@@ -85,15 +85,30 @@ def released_groups(statistic: ReleasedStatistic) -> Picture | None:
         marks=[
             Bars(role="released", name="released", start=place - 0.4, end=place + 0.4, value=value),
             _whiskers(place, value, np.minimum(low, value), np.maximum(high, value)),
+            *_of_population(statistic, shown, place),
         ],
         sentence=f"{len(shown):,} groups with their intervals, from {value.min():,.6g} to {value.max():,.6g}{unit}."
         + (f" {hidden:,} have too few rows to say." if hidden else ""),
         table={
             "group": list(statistic.labels),
             "released": [statistic.amount(each) for each in range(len(statistic.labels))],
-        },
+        }
+        | (
+            {OF_POPULATION: [statistic.wider(each) for each in range(len(statistic.labels))]}
+            if statistic.population is not None
+            else {}
+        ),
         height=260,
     )
+
+
+def _of_population(statistic: ReleasedStatistic, shown: Integers, place: Floats) -> list[Dots]:
+    """Return whiskers of the wider intervals, right of those of the noise; none without such intervals."""
+    if statistic.population is None:
+        return []
+    low, high = (ends[shown] for ends in statistic.population)
+    middle = np.clip(statistic.values[shown], low, high)
+    return [Dots(role="other-0", name=OF_POPULATION, x=place + 0.2, y=middle, low=low, high=high, size=3)]
 
 
 def _whiskers(x: Floats, value: Floats, low: Floats, high: Floats) -> Dots:

@@ -14,7 +14,6 @@ from dplab.intervals.combinations import MAX_NOISES, combination_law, half_width
 from dplab.intervals.enumerated import FINENESS
 from dplab.intervals.noise import MAX_WEIGHTS, CounterNoise, GaussianNoise, LaplaceNoise
 from dplab.intervals.ratios import mean
-from dplab.intervals.spread import variance
 
 HALF = LaplaceNoise(1 / math.log(2))
 """Noise with q = 1/2: Pr[Z = z] = 2^-|z|/3."""
@@ -161,7 +160,7 @@ def test_what_cannot_be_computed_is_refused() -> None:
     with pytest.raises(ParameterError, match="level"):
         mean(np.array([1, 2]), HALF, level=1.0)
     with pytest.raises(ParameterError, match="weights"):
-        HALF.tail(np.array(1.0), np.ones(MAX_WEIGHTS + 1))
+        HALF.mixture(np.ones(MAX_WEIGHTS + 1))
     with pytest.raises(ParameterError, match="at most 65536"):
         combination_law(np.ones(MAX_NOISES + 1), HALF)
     with pytest.raises(ParameterError, match="finite weights"):
@@ -170,8 +169,6 @@ def test_what_cannot_be_computed_is_refused() -> None:
         combination_law(np.ones(1000), HALF).half_width(1e-9)
     with pytest.raises(ParameterError, match="tabulated up to sigma 4096"):
         combination_law([1.0, 1.0], GaussianNoise(5000.0))
-    with pytest.raises(ParameterError, match="All steps of these variances would take"):
-        variance(np.broadcast_to(np.zeros(3), (1 << 20, 3)), HALF, level=0.95)
 
 
 @pytest.mark.parametrize("noise", [LaplaceNoise(1.0), LaplaceNoise(5e4)], ids=repr)
@@ -179,3 +176,26 @@ def test_what_cannot_be_computed_is_refused() -> None:
 def test_many_noises_together_are_nearly_normal(noise: LaplaceNoise, count: int) -> None:
     width = half_width(np.ones(count), noise, 0.95)
     assert width == pytest.approx(1.96 * noise.deviation * math.sqrt(count), rel=0.02, abs=1)
+
+
+@pytest.mark.parametrize("noise", [LaplaceNoise(1.0), LaplaceNoise(300.0), GaussianNoise(300.0)], ids=repr)
+def test_the_bound_of_nine_weights_is_above_the_exact_law_and_near_it(noise: CounterNoise, seed: int) -> None:
+    """Also where one weight is far larger than all others, for which the characteristic function falls slowly."""
+    generator = np.random.default_rng(seed)
+    weights = np.concatenate([generator.integers(-40, 40, (6, 9)), [[400] + [1] * 8]]).astype(np.float64)
+    laws = [combination_law(each, noise) for each in weights]
+    rounding = np.array([law.step + 2 * law.rounding for law in laws])
+    sizes = np.abs(weights).sum(axis=1)
+    for level in (0.6, 0.95, 0.999):
+        exact, reach = np.array([law.half_width(1 - level) for law in laws]), noise.reach(weights, 1 - level)
+        assert (reach >= exact - rounding).all() and (reach <= 1.05 * exact + 2 * sizes).all()
+        beyond = np.maximum(0.0, exact - rounding)
+        assert (noise.tail(beyond, weights) >= 1 - level).all(), "at least the chance of what is further"
+
+
+def test_the_characteristic_function_gives_the_tail_of_the_closed_formula_and_no_less() -> None:
+    """Four weights and five of 0; one is far larger than the others, so that many terms are left out."""
+    x, weights = np.linspace(0.0, 4e6, 400), np.array([400.0, 3.0, 2.0, 1.0])
+    formula = LaplaceNoise(1000.0).tail(x, weights)
+    bound = LaplaceNoise(1000.0).tail(x, np.pad(weights, (0, 5)))
+    assert (bound >= formula - 2e-6).all() and (bound <= formula + 1e-3).all()

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from dpcore.core.safe_csv import unescape_formula
-from dprelease.downloads.group_tables import HIDDEN, NO_INTERVAL, group_tables, rows_needed
+from dprelease.downloads.group_tables import HIDDEN, group_tables, rows_needed
 from dprelease.downloads.report import MAX_BARS, report
+from dprelease.downloads.statistics import released_statistics
 from dprelease.ledger.records import Stored
 from dprelease.requests.parts import Request
 from tests.dprelease.downloads.test_report import page
@@ -80,11 +81,15 @@ def test_groups_are_hidden_by_their_noisy_number_of_rows_alone(tmp_path: Path) -
     assert all("±" in row[1] for row in mean)
 
 
-def test_what_has_no_interval_is_said_to_have_none(tmp_path: Path) -> None:
-    part = part_of(names=("job", "pay", "age"), numbers=(1, 2), degree=2, epsilon=3.0)
-    read = tables(report(stored_of(tmp_path, Request(parts=(part,)))).decode())
-    intervals = [table[0][3] for table in read]
-    assert intervals.count(NO_INTERVAL) == len(intervals) - 2, "all but the two sums"
+def test_a_slope_has_an_interval_and_stands_first_in_words(tmp_path: Path) -> None:
+    part = part_of(names=("job", "pay", "age"), numbers=(1, 2), degree=2, epsilon=20.0)
+    stored = stored_of(tmp_path, Request(parts=(part,)), epsilon=30.0)
+    intervals = [table[0][3] for table in tables(report(stored).decode())]
+    assert len(intervals) == 11 and all(re.fullmatch(r"[-\d.,]+ to [-\d.,]+", each) for each in intervals)
+    [contents] = stored.files.values()
+    slope, correlation, *others = released_statistics(part, contents)
+    assert slope.title == "Slope of pay on age by job" and correlation.title == "Correlation of pay and age by job"
+    assert slope.low[0] < slope.values[0] < slope.high[0] and len(others) == 10 and not slope.unit
 
 
 def test_many_groups_are_cut_off_and_open_ends_are_told() -> None:

@@ -14,11 +14,13 @@ from dpcore.data.reading.tables import read_table
 from dpcore.data.twin import twin
 from dpcore.randomness import Preview
 from dprelease.downloads.group_tables import HIDDEN
-from dprelease.downloads.statistics import ReleasedStatistic, released_statistics
+from dprelease.downloads.statistics import OF_POPULATION, ReleasedStatistic, released_statistics
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.tables import csv_files
+from pages.charts.picture import Dots
+from pages.release.figure import released_groups
 
 JOBS = ("cook", "=nurse")
 ROWS = [(JOBS[i % 3 > 0], i * 37 % 100, ("no", "yes")[i % 4 == 0]) for i in range(600)]
@@ -91,6 +93,14 @@ def test_means_and_shares_by_group_have_plan_s_words() -> None:
     share = released(part_of(("smoker",), "group-statistics", "group-counters", statistic="share", by=("rows",)))[0]
     assert share.title == "Share with smoker = yes by rows" and share.unit == "%"
     assert 0 <= share.low[0] < share.high[0] <= 100 and "%" in share.amount(0)
+    assert (
+        share.population is not None and (share.population[1] - share.population[0] > share.high - share.low)[:2].all()
+    )
+    assert f", population {share.wider(0)}" in share.sentence and mean.population is None and not mean.wider(0)
+    [picture] = filter(None, [released_groups(share)])
+    [wider] = [mark for mark in picture.marks if isinstance(mark, Dots) and mark.name == OF_POPULATION]
+    np.testing.assert_array_equal([wider.low, wider.high], [ends[:2] for ends in share.population])
+    assert picture.table[OF_POPULATION] == [share.wider(0), share.wider(1), ""]
 
 
 def test_people_by_group_have_the_interval_of_their_noise() -> None:

@@ -41,7 +41,7 @@ from dprelease.requests.parts import Request, RequestPart
 from dprelease.requests.tables import csv_files
 from dprelease.requests.work import too_much_work
 from tests.dplab.intervals.coverage import refuted
-from tests.kit.ledgers import ANALYST, question_of, registered, request_of
+from tests.kit.ledgers import ANALYST, question_of, registered
 
 TRIALS, ROWS = 2000, 240
 JOBS = ("cook", "=nurse", "pilot")
@@ -146,52 +146,58 @@ def test_of_persons_with_three_rows_the_noise_is_three_times_as_wide(tmp_path: P
     """At the same price of a person; only the first three of a person's rows count."""
     widths = []
     for rows, epsilon in ((1, 3.0), (3, 1.0)):
-        asked = replace(
-            request_of(**{name: getattr(part_of(epsilon=epsilon), name) for name in ("reading", "queries", "n")},
-                       key="group-counters", values={"epsilon": epsilon}),
-            person="who", rows_a_person=rows,
-        )  # fmt: skip
+        part = part_of(epsilon=epsilon, names=("job", "pay"), degree=2)
+        asked = Request(parts=(part,), person="who", rows_a_person=rows)
         table = people(rows_each=rows)
         stored = stored_of(tmp_path / str(rows), asked, rows=table, person_column="who", rows_a_person=rows)
         assert stored.body["guarantee"]["epsilon"] == "3"
         [contents] = stored.files.values()
         frame = pd.read_csv(io.BytesIO(contents))
         widths.append((frame["sum high"] - frame["sum low"]).to_numpy())
-        assert verify(canonical(certificate(stored)), stored.files) == []
+        papers = canonical(certificate(stored))
+        assert verify(papers, stored.files) == []
+        alike = "Rows of one person may be alike, so that the variance of the sampling is taken 3 times as large"
+        assert (alike in papers.decode()) == (rows == 3) != ("one for each person" in papers.decode())
     np.testing.assert_allclose(widths[1] / widths[0], 3, rtol=0.02)
 
 
 SURVEYS, EACH = 500, 300
 
 
-@pytest.mark.parametrize(("on", "degree", "name"), [
-    (Number(high=100.0, bins=50, missing=False), 2, "mean"), (Labels(yes_no=True), 1, "proportion"),
+@pytest.mark.parametrize(("on", "degree", "name", "rows"), [
+    (Number(high=100.0, bins=50, missing=False), 2, "mean", 1), (Labels(yes_no=True), 1, "proportion", 1),
+    (Labels(yes_no=True), 1, "proportion", 4),
 ])  # fmt: skip
 def test_the_written_intervals_of_a_population_cover_what_its_samples_do_not_hold(
-    on: Number | Labels, degree: int, name: str, seed: int
+    on: Number | Labels, degree: int, name: str, rows: int, seed: int
 ) -> None:
-    """Each group is a sample of one population; the intervals of the noise alone are the control."""
+    """Each group is a sample of one population; the intervals of the noise alone are the control.
+
+    Where a person has several rows, all of them are alike: intervals for independent rows are a second control.
+    """
     domain = Product(names=("survey", "answer"), columns=(Labels(labels=tuple(map(str, range(SURVEYS)))), on))
     generator, of_cells = np.random.default_rng(seed), np.array([0.7, 0.3])
     values = np.array([0.0, 1.0])
     if degree == 2:
         of_cells = np.exp(-np.arange(50) / 9.0) / np.exp(-np.arange(50) / 9.0).sum()
         values = 1.0 + 2.0 * np.arange(50)
-    answers = generator.choice(len(of_cells), SURVEYS * EACH, p=of_cells)
+    answers = np.repeat(generator.choice(len(of_cells), SURVEYS * EACH // rows, p=of_cells), rows)
     records = np.stack([np.repeat(np.arange(SURVEYS), EACH), answers], axis=1)
-    dataset = Dataset(domain, records, Provenance(kind=ProvenanceKind.GENERATED, title="surveys"))
+    dataset = Dataset(domain, records, Provenance(kind=ProvenanceKind.GENERATED, title="surveys"), rows)
     queries = GroupStatistics(domain=domain, degree=degree)
     problem = Problem(domain=domain, queries=queries, n=dataset.n, neighbours=Neighbours.ADD_REMOVE_ONE)
     mechanism = GroupCounters(epsilon=1.0)
     drawn = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), 1)
-    table = with_intervals(drawn.frame(), drawn, mechanism).iloc[:SURVEYS]
     truth = float(of_cells @ values)
 
-    def covered(statistic: str) -> float:
+    def covered(statistic: str, person_rows: int = rows) -> float:
+        said = replace(drawn, problem=replace(problem, person_rows=person_rows))
+        table = with_intervals(drawn.frame(), said, mechanism).iloc[:SURVEYS]
         low, high = (table[end].to_numpy() for end in end_names(statistic))
         return float(((low <= truth) & (truth <= high)).mean())
 
     assert 0.92 < covered(of_population(name)) < 0.985 and covered(name) < 0.85
+    assert rows == 1 or covered(of_population(name), person_rows=0) < 0.85
 
 
 def test_no_population_is_estimated_where_everybody_is_in_the_table_or_nothing_says_how_much_rows_vary(
@@ -254,7 +260,7 @@ def test_the_certificate_says_level_method_and_what_is_not_covered() -> None:
         assert told in said
     assert "population mean low and population mean high cover the noise and the sampling together" in said
     wide = part_of(names=("job", "pay", "age"), numbers=(1, 2), degree=2)
-    assert "correlation" not in interval_sentence(wide.mechanism, wide.problem)
+    assert "ratio of sums, slope, correlation" in interval_sentence(wide.mechanism, wide.problem)
     histogram = question_of(epsilon=0.5)
     assert "plus or minus 6 rows" in interval_sentence(histogram.mechanism, histogram.problem)
     replaced = question_of(epsilon=0.5, neighbours=Neighbours.REPLACE_ONE)
