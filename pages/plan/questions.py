@@ -25,17 +25,15 @@ from pages.charts.words import confidence, mark_suggested
 from pages.plan.figure import worst_sentence
 from pages.plan.margin_words import (
     SCALES,
-    amount_of,
     group_title,
     margin_sentence,
-    noun_of,
     of_scale,
     read_margin,
-    single_error,
     target_text,
 )
 from pages.plan.plan_table import QUESTIONS, VERSION, PlanTable, controls_version, session_questions
 from pages.shell.controls import read_target
+from pages.shell.expected_error import amount_of, noun_of, single_error
 from pages.shell.private.data_in_use import escaped
 from pages.shell.state import SessionKey
 

@@ -56,13 +56,10 @@ def show_result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str =
             st.caption("Others can then see it. You cannot undo this.")
             # Before it is published, its tables have no download button.
             st.html("<style>[data-testid='stElementToolbar'] { display: none; }</style>")
-    questions = Request.of(stored.body["request"]).parts
-    results = [
-        (question, {name: stored.files[name] for name in part["files"]})
-        for question, part in zip(questions, stored.body["parts"], strict=True)
-    ]
+    request = Request.of(stored.body["request"])
+    files = [{name: stored.files[name] for name in part["files"]} for part in stored.body["parts"]]
     badge = f"released: {charge_of(stored)}, secure sampler"
-    show_cards(results, key=key_suffix, badge=badge, downloadable=stored.published)
+    show_cards(request, files, key=key_suffix, badge=badge, downloadable=stored.published)
 
 
 def publish(ledger: Ledger, dataset_id: str, entry: int) -> None:

@@ -207,13 +207,7 @@ def _choose_draw(store: Ledger, account: Account, source: Source, first_request:
     for part, error, coverage in zip(first_request.parts, rehearsal.errors, rehearsal.coverage, strict=True):
         if sentence := " ".join([error] * has_several + [coverage] * bool(coverage)):
             st.caption(f"{part.entry.title} of {escaped(part.reading.title)}: {sentence}")
-    show_cards(
-        list(zip(first_request.parts, rehearsal.files, strict=True)),
-        key="mock",
-        badge=MOCK,
-        downloadable=False,
-        mock=True,
-    )
+    show_cards(first_request, rehearsal.files, key="mock", badge=MOCK, downloadable=False, mock=True)
     price = cost(request, account.registration)
     confirm(store, account.dataset_id, request, table, price=price, left=account.spent.left - price)
 
