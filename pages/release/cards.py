@@ -89,7 +89,7 @@ def _card(
         st.markdown(f"**{escaped(statistic.title)}**{watermark}")
         picture = watermarked(picture) if mock else picture
         draw_with_table(picture, key=f"release_counts-{key}", badge=badge, title=escaped(statistic.title))
-    if sentence := both_errors(request, question, statistic, key=key):
+    if sentence := both_errors(request, question, statistic, key=key, mock=mock):
         st.caption(escaped(sentence))
     st.code(statistic.sentence + (f", {MOCK}" if mock else ""), language=None, wrap_lines=True)
 
@@ -99,9 +99,9 @@ def _chosen(statistics: Sequence[ReleasedStatistic], key: str) -> ReleasedStatis
     if len(statistics) == 1 or len(statistics[0].labels) == 1:
         return statistics[0]
     titles = [escaped(each.title.partition(" by ")[0]) for each in statistics]
-    ratio = [each.name == RATIO for each in statistics]
+    first = next((place for place, each in enumerate(statistics) if each.name == RATIO), 0)
     place = st.selectbox(
-        "Statistic", range(len(statistics)), ratio.index(True) if any(ratio) else 0, format_func=titles.__getitem__, key=f"release_statistic-{key}",
+        "Statistic", range(len(statistics)), first, format_func=titles.__getitem__, key=f"release_statistic-{key}",
         label_visibility="collapsed",
     )  # fmt: skip
     return statistics[place]

@@ -21,7 +21,9 @@ ONE_OF = {Intervals.key: " for a range", Thresholds.key: " for a threshold", Rec
 """What the expected error of a plan is of, where its queries are not the cells that a file lists."""
 
 
-def both_errors(request: Request, part: RequestPart, statistic: ReleasedStatistic, *, key: str) -> str:
+def both_errors(
+    request: Request, part: RequestPart, statistic: ReleasedStatistic, *, key: str, mock: bool = False
+) -> str:
     """Return the expected error and that of the release as sentences; empty where either is unknown.
 
     Args:
@@ -29,6 +31,7 @@ def both_errors(request: Request, part: RequestPart, statistic: ReleasedStatisti
         part: one of its parts.
         statistic: of this part, as it was released.
         key: makes the place of the computation on the page unique.
+        mock: whether it is of a test run.
     """
     half_widths = statistic.half_widths
     plan = plan_of_part(request, part, name=statistic.name, beta=BETA) if half_widths.size else None
@@ -50,7 +53,8 @@ def both_errors(request: Request, part: RequestPart, statistic: ReleasedStatisti
     unit = unit if unit == "%" else f" {unit}" * bool(unit)
     released = f"± {low}{unit}" if low == high else f"± {low} to {high}{unit}"
     of_what, each = _of_what(part, prediction, noun_of(plan.table)), " each" * (len(half_widths) > 1)
-    return f"Expected: {expected}{of_what}. Released: {released}{each}. Both with {100 * LEVEL:g}% confidence."
+    here = "Test run" if mock else "Released"
+    return f"Expected: {expected}{of_what}. {here}: {released}{each}. Both with {100 * LEVEL:g}% confidence."
 
 
 def _of_what(part: RequestPart, prediction: Prediction, noun: str) -> str:

@@ -14,6 +14,7 @@ from dprelease.ledger.units import Price
 from dprelease.requests.parts import Request
 from pages.release.cards import show_cards
 from pages.release.register import PROBLEM
+from pages.release.report import show_report
 from pages.shell.ledger.accounts import PATIENT
 from pages.shell.ledger.roles import actor, admitted
 
@@ -44,6 +45,8 @@ def show_result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str =
     key_suffix = f"{place}{dataset_id[:8]}-{stored.entry}"  # entries of two data sets may have the same number
     with st.container(horizontal=True, vertical_alignment="center"):
         if stored.published:
+            if st.button("Open report", key=f"release_report-{key_suffix}"):
+                show_report(stored)
             st.download_button(
                 "Download the release (zip)", lambda: zip_files(downloads_of(stored)), on_click="ignore",
                 file_name=f"release-{stored.entry}.zip", mime="application/zip", key=f"release_zip-{key_suffix}",

@@ -17,7 +17,7 @@ from tests.pages.release.test_page_states import PAGE, came, press, said, the, t
 
 __all__ = ["token"]
 
-ERRORS = re.compile(r"Expected: (.+?)(?: for .*)?\. Released: (.+)\. Both with 95% confidence\.")
+ERRORS = re.compile(r"Expected: (.+?)(?: for .*)?\. (?:Released|Test run): (.+)\. Both with 95% confidence\.")
 
 
 def errors(app: Any) -> list[tuple[str, str]]:
