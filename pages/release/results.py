@@ -72,16 +72,3 @@ def publish(ledger: Ledger, dataset_id: str, entry: int) -> None:
             ledger.publish(dataset_id, entry, actor())
     except LedgerError as problem:
         PROBLEM.value = str(problem)
-
-
-def other_releases(ledger: Ledger, dataset_id: str, shown: int) -> None:
-    """Draw all other releases of these data in an expander."""
-    others = [each for each in ledger.stored(dataset_id) if each.entry != shown]
-    if not others:
-        return
-    with st.expander(f"Other releases of these data: {len(others)}"):
-        for stored in reversed(others):
-            titles = ", ".join(dict.fromkeys(each["mechanism"]["title"] for each in stored.body["parts"]))
-            st.markdown(f"**{stored_sentence(stored)}** {titles}, {day_of(stored)}.")
-            if st.toggle("Show", key=f"release_show-{stored.entry}"):
-                show_result(ledger, dataset_id, stored)

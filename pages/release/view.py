@@ -28,9 +28,10 @@ from pages.release.draw import (
     waiting_for_another,
 )
 from pages.release.login import account_bar, login_page, show_published
+from pages.release.past import past_releases
 from pages.release.register import NO_LEDGER, PROBLEM, register, start_a_ledger
 from pages.release.request import DrawState, cap_mismatch, current_draw, page_query, request_another, request_of
-from pages.release.results import day_of, other_releases, show_result, stored_sentence
+from pages.release.results import day_of, show_result, stored_sentence
 from pages.release.shared_rows import shared_rows, sharing_button
 from pages.release.worker import busy, under_way
 from pages.shell.ledger.accounts import (
@@ -91,16 +92,17 @@ def show_release() -> None:
     if not admitted():
         _analysts(store, source, drawing, page)
         return
-    account = compare_rows(source)
+    account, released = compare_rows(source), None
     if comparison_stopped(source):
         _stopped()
     elif account is None:
         register(store, source)
     else:
         record_true_values_shown(account, source)
-        _registered(store, account, source, drawing, page)
+        released = _registered(store, account, source, drawing, page)
         if has_login() and isinstance(source.origin, Uploaded):
             sharing_button(account.registration, source.origin.table)
+    past_releases(store, released)
     _details()
 
 
@@ -134,11 +136,13 @@ def _analysts(store: Ledger, source: Source, drawing: Drawing | None, page: OnPa
     show_published(store)
 
 
-def _registered(store: Ledger, account: Account, source: Source, drawing: Drawing | None, page: OnPage | None) -> None:
-    """Draw states 3 to 8 of a registered data set."""
+def _registered(
+    store: Ledger, account: Account, source: Source, drawing: Drawing | None, page: OnPage | None
+) -> tuple[str, int] | None:
+    """Draw states 3 to 8 of a registered data set; return it with the entry that is shown, if any."""
     if account.wrong:
         st.error(account.wrong)
-        return
+        return None
     dataset_id = account.dataset_id
     st.header(f"Spent {spent_words(account.spent)}, left {account.spent.left.amount}")
     restored = restored_sentence(account.spent.copies_put_back)
@@ -155,13 +159,13 @@ def _registered(store: Ledger, account: Account, source: Source, drawing: Drawin
         first_request = request_of(source, account.registration, page)
     if drawing:
         waiting(drawing.future)
-        return
+        return None
     is_busy = busy(dataset_id)
     if account.spent.begun and not is_busy:
         spent = account_if_idle(store, dataset_id)
         if spent is None:
             waiting_for_another(store, dataset_id)
-            return
+            return None
         account = replace(account, spent=spent)
         for attempt in spent.begun:
             show_unfinished(store, dataset_id, attempt)
@@ -170,16 +174,15 @@ def _registered(store: Ledger, account: Account, source: Source, drawing: Drawin
     st.markdown(_request_words(state.request))
     if future := under_way(dataset_id, state.request):
         waiting(future)
-        return
+        return None
     if is_busy and state.outcome is None and state.request.digest in interrupted:  # the draw ended during this run
         waiting_for_another(store, dataset_id)
-        return
+        return None
     if state.outcome is None:
         _choose_draw(store, account, source, first_request, state.request)
     else:
         _show_outcome(store, account, state, first_request)
-    if admitted():
-        other_releases(store, dataset_id, state.outcome.entry if isinstance(state.outcome, Stored) else 0)
+    return (dataset_id, state.outcome.entry) if isinstance(state.outcome, Stored) else None
 
 
 def _choose_draw(store: Ledger, account: Account, source: Source, first_request: Request, request: Request) -> None:

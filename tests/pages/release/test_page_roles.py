@@ -91,7 +91,7 @@ def test_others_see_what_is_published_and_nothing_else(no_ledger: Path, who: str
     seen = came(who)
     assert "Entry 1, charged ε 1. Published." in said(seen) and "steward" not in said(seen)
     assert ("Release again, ε 1" in labels(seen)) == analyst
-    assert set(labels(seen)) <= {"Log out", "Release again, ε 1", "Present", "Copy link"}
+    assert set(labels(seen)) <= {"Log out", "Release again, ε 1", "Open report", "Present", "Copy link"}
     # A release of other data has the same number.
     app.selectbox(key="data").set_value("pets.species")
     app = sound(app.run())
