@@ -1,4 +1,4 @@
-"""Results: stored, published and downloaded; and the other releases of the ledger."""
+"""Results: stored, published, reported and downloaded."""
 
 from __future__ import annotations
 
@@ -8,17 +8,28 @@ import streamlit as st
 
 from dprelease.downloads import downloads_of
 from dprelease.downloads.archive import zip_files
+from dprelease.downloads.report import report
 from dprelease.ledger.records import LedgerError, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.requests.parts import Request
 from pages.release.cards import show_cards
 from pages.release.register import PROBLEM
-from pages.release.report import show_report
 from pages.shell.ledger.accounts import PATIENT
 from pages.shell.ledger.roles import actor, admitted
 
 NOT_YET = "You can see and download it here once the data owner publishes it."
+FRAME_SCRIPT = """
+export default function ({ data, parentElement }) {
+  const frame = parentElement.querySelector("iframe");
+  if (frame.srcdoc !== data) frame.srcdoc = data;
+}
+"""
+FRAME_CSS = "iframe { width: 100%; height: 70vh; border: 1px solid var(--st-border-color); background: #fff; }"
+_frame = st.components.v2.component(
+    "dpscope.report", html='<iframe sandbox="" title="Report"></iframe>', css=FRAME_CSS, js=FRAME_SCRIPT
+)
+"""A frame of its own, which runs no script and loads nothing."""
 
 
 def stored_sentence(stored: Stored) -> str:
@@ -72,3 +83,9 @@ def publish(ledger: Ledger, dataset_id: str, entry: int) -> None:
             ledger.publish(dataset_id, entry, actor())
     except LedgerError as problem:
         PROBLEM.value = str(problem)
+
+
+@st.dialog("Report", width="large")
+def show_report(stored: Stored) -> None:
+    """Open a dialog with the report of a stored release."""
+    _frame(key="release_report", data=report(stored).decode())

@@ -17,6 +17,7 @@ from tests.browser.pages.test_grid import type_at
 from tests.browser.test_private_table import FILE, FROM, SECRETS, picked
 from tests.browser.test_session import as_bytes
 from tests.kit.browser import go_to, no_traceback, running_server, sound, visible_words, watched_page
+from tests.kit.ledgers import spend
 from tests.kit.rest import settled
 
 CODE = "Xk3-a-code-of-a-test"
@@ -54,7 +55,7 @@ def test_a_newcomer_walks_from_a_private_file_by_a_plan_to_a_verified_release(br
         expect(page.get_by_text("On mock data:")).to_be_visible()
         assert len(visible_words(page)) <= MOST
         sound(page)
-        page.get_by_role("button", name="Charge ε 0.5 and release").click()
+        page.get_by_role("button", name=spend("0.5")).click()
         expect(page.get_by_text("Entry 1, charged ε 0.5. Not published.")).to_be_visible()
         settled(page)
         press(page, "Publish, free")

@@ -12,6 +12,7 @@ from dprelease.ledger.checks import check
 from dprelease.requests.parts import Request
 from pages.charts.words import significant
 from pages.release.cards import MOCK
+from tests.kit.ledgers import spend
 from tests.pages.opening import sound
 from tests.pages.release.test_page_states import PAGE, came, press, said, the, token
 
@@ -51,7 +52,7 @@ def test_a_mean_by_two_columns_is_planned_rehearsed_and_released(no_ledger: Path
     _, sentence = [each.value for each in app.code]
     assert sentence.startswith("Mean of body_mass_g by species × sex: ") and sentence.endswith(f", {MOCK}")
     assert [expected for expected, _ in errors(app)] == planned, "what Plan shows, in its unit"
-    app = press(app, f"Charge ε {plan.cost.epsilon:g} and release")
+    app = press(app, spend(f"{plan.cost.epsilon:g}"))
     assert "Entry 1, charged ε 1.75. Not published." in said(app)
     ledger, dataset_id = the(no_ledger)
     [stored] = ledger.stored(dataset_id)

@@ -1,10 +1,11 @@
-"""Verification on the Release page: a release from elsewhere, what was changed, and hostile uploads."""
+"""Releases on their page once they are made: past ones are listed, and any is verified, from elsewhere or hostile."""
 
 from __future__ import annotations
 
 import io
 import zipfile
 from concurrent.futures import wait
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -18,8 +19,10 @@ from pages.release.verify import NO_CERTIFICATE, VERIFIED
 from pages.shell.tasks import jobs
 from tests.kit.ledgers import STEWARD, few_rows, registered, request_of
 from tests.pages.opening import opened, sound
+from tests.pages.release.test_page_states import PAGE, came, released, the, token
 
-PAGE = "release/page.py"
+__all__ = ["token"]
+
 COUNTS = "counts.csv"
 
 
@@ -81,3 +84,30 @@ def test_hostile_uploads_get_one_sentence(files: dict[str, bytes]) -> None:
     for certificate in (b"", b"[" * 100_000, b'{"format": "<b>*x*</b>"}', files[CERTIFICATE][:-9], b"\xff"):
         succeeded, told = verified(app, **{CERTIFICATE: certificate, "x' onerror.csv": b"=1+1"})
         assert not succeeded and len(told) == 1 and told[0].endswith(".")
+
+
+def listed(app: AppTest) -> list[str]:
+    """Labels of the expanders that list past releases, and their lines."""
+    [expander] = [each for each in app.expander if each.label.startswith("Past releases")]
+    return [expander.label, *(each.value.replace("\\", "") for each in expander.markdown)]
+
+
+def test_the_data_owner_opens_a_past_release_of_other_data_without_its_file(no_ledger: Path) -> None:
+    app = released()
+    assert not app.expander or not any(each.label.startswith("Past") for each in app.expander), "it is shown already"
+    ledger, dataset_id = the(no_ledger)
+    [stored] = ledger.stored(dataset_id)
+    rows = few_rows()
+    folder_ledger, other = registered(no_ledger, rows=rows, name="a file that is gone")
+    assert release(folder_ledger, other, request_of(), rows, STEWARD)
+    app = came()
+    title, line = listed(app)
+    assert title == "Past releases: 1" and line.startswith("**a file that is gone** · ") and "· ε 0.5 · " in line
+    assert line.endswith("1 statistic · not published") and str(stored.body["at"])[:4] in line
+    assert not app.get("download_button")
+    [toggle] = [each for each in app.toggle if each.label == "Show"]
+    sound(toggle.set_value(True).run())
+    [publish] = [each for each in app.button if each.key == f"release_publish-past-{other[:8]}-1"]
+    sound(publish.click().run())
+    assert listed(app)[1].endswith("1 statistic · published") and len(app.get("download_button")) == 2, "zip and CSV"
+    assert [each.label for each in app.button].count("Open report") == 1
