@@ -31,7 +31,7 @@ from pages.plan.margin_words import (
     read_margin,
     target_text,
 )
-from pages.plan.plan_table import QUESTIONS, VERSION, PlanTable, controls_version, session_questions
+from pages.plan.plan_table import EARLIER, QUESTIONS, VERSION, PlanTable, controls_version, session_questions
 from pages.shell.controls import read_target
 from pages.shell.expected_error import amount_of, noun_of, single_error
 from pages.shell.private.data_in_use import escaped
@@ -39,11 +39,13 @@ from pages.shell.state import SessionKey
 
 MAX_EPSILON = 20.0
 OPENING = ((0.5, 0.01), (0.25, 0.002))
-"""Initial ε and target of the first number and of the first category."""
+"""ε and target of the first number and of the first category in the example."""
 OF_A_MEAN = "The target of a mean is a share of its declared range, for example 1%."
 DEFAULT_ENTRY = "identity"
 EPSILON_WIDTH, MARGIN_WIDTH, MORE_WIDTH = 110, 190, 53
 """Pixels of the columns of the table of statistics."""
+MAX_UNDONE = 20
+"""Changes that can be undone."""
 MAX_NAMED = 3
 """Maximum number of columns that a title names."""
 
@@ -62,23 +64,47 @@ class ErrorCells:
 
 
 def questions_of(plan_table: PlanTable) -> tuple[PlannedQuestion, ...]:
-    """Return the stored questions that still fit the table; otherwise the initial ones."""
+    """Return the stored questions that still fit the table; none at first."""
     stored = session_questions().get(plan_table.key, ())
     fitting = [each for each in stored if not refusal_reason(plan_table, each)]
-    if not fitting or len(fitting) < len(stored):
-        store_questions(plan_table, fitting or initial_questions(plan_table.table), reset_controls=bool(stored))
-    return session_questions()[plan_table.key]
+    if len(fitting) < len(stored):
+        store_questions(plan_table, fitting, reset_controls=True)
+    return tuple(fitting)
 
 
 def store_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion], *, reset_controls: bool) -> None:
     """Remember the questions; ``reset_controls`` where their controls have to show something else than they do."""
-    QUESTIONS.value = {**QUESTIONS.value, plan_table.key: tuple(questions)}
+    before, now = session_questions().get(plan_table.key, ()), tuple(questions)
+    if now != before:
+        EARLIER.value = {**EARLIER.value, plan_table.key: (*earlier_questions(plan_table), before)[-MAX_UNDONE:]}
+    _set_questions(plan_table, now, reset_controls=reset_controls)
+
+
+def _set_questions(plan_table: PlanTable, questions: tuple[PlannedQuestion, ...], *, reset_controls: bool) -> None:
+    QUESTIONS.value = {**QUESTIONS.value, plan_table.key: questions}
     if reset_controls:
         VERSION.value += 1
 
 
+def earlier_questions(plan_table: PlanTable) -> tuple[tuple[PlannedQuestion, ...], ...]:
+    """Return the plan before each of the last changes, the oldest first."""
+    return EARLIER.value.get(plan_table.key, ())
+
+
+def undo(plan_table: PlanTable) -> None:
+    """Callback: take the last change of the plan back."""
+    *earlier, before = earlier_questions(plan_table)
+    EARLIER.value = {**EARLIER.value, plan_table.key: tuple(earlier)}
+    _set_questions(plan_table, before, reset_controls=True)
+
+
+def load_example(plan_table: PlanTable) -> None:
+    """Callback: plan two statistics of the table."""
+    store_questions(plan_table, initial_questions(plan_table.table), reset_controls=True)
+
+
 def initial_questions(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
-    """Return a question about ranges of the first number and one about counts of the first category."""
+    """Return the example: ranges of the first number and counts of the first category."""
     opening_columns = (
         (next((each for each in table.used if is_number(each.on)), None), "intervals"),
         (next((each for each in table.used if is_labels(each.on)), None), "cells"),
@@ -172,7 +198,7 @@ def edit_questions(
     edited, cells = [], []
     for place, question in enumerate(questions):
         with st.container(horizontal=True, vertical_alignment="center", key=f"plan_row_{place}"):
-            question_now, cell = _question_row(plan_table, question, place, is_only=len(questions) == 1)
+            question_now, cell = _question_row(plan_table, question, place)
         cells.append(cell)
         if question_now is not None and (note := coverage_note(plan_table, question_now)):
             st.caption(note)
@@ -186,7 +212,7 @@ def edit_questions(
 
 
 def _question_row(
-    plan_table: PlanTable, question: PlannedQuestion, place: int, *, is_only: bool
+    plan_table: PlanTable, question: PlannedQuestion, place: int
 ) -> tuple[PlannedQuestion | None, ErrorCells]:
     """Draw one question's row and return the question, None if it was removed, and the places of its errors."""
     plan = plan_of(plan_table, question)
@@ -218,7 +244,7 @@ def _question_row(
         "Fix ε", question.pinned, key=f"plan_pinned_{key_suffix}", help="The buttons below do not change this ε."
     )
     cells = ErrorCells(margin=margin_cell, worst=more.container())
-    if more.button("Remove", key=f"plan_remove_{key_suffix}", disabled=is_only):
+    if more.button("Remove", key=f"plan_remove_{key_suffix}"):
         return None, cells
     return replace(
         question, entry_key=str(chosen), epsilon=float(epsilon), target=target, pinned=pinned,

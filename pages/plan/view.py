@@ -27,11 +27,20 @@ from pages.plan.last_release import changes_since_release, planned_account
 from pages.plan.margin_words import wide_margins
 from pages.plan.plan_table import NEXT_TABLE, NOTE, OPENED, TABLE, PlanTable, open_plan_file, pick_table, to_release
 from pages.plan.preview import preview
-from pages.plan.questions import edit_questions, fill_errors, question_title, questions_of, store_questions
+from pages.plan.questions import (
+    earlier_questions,
+    edit_questions,
+    fill_errors,
+    load_example,
+    question_title,
+    questions_of,
+    store_questions,
+    undo,
+)
 from pages.plan.synthetic_table import show_synthetic_table
 from pages.shell.ledger.spent import spent_words
 from pages.shell.private.data_in_use import escaped, link_to_data
-from pages.shell.releasable import keep_plan
+from pages.shell.releasable import forget_plan, keep_plan
 from pages.shell.request import show_code
 from pages.shell.state import SessionKey
 from pages.shell.tasks.jobs import in_background, stop
@@ -80,6 +89,9 @@ def show_plan() -> None:
         add_question(plan_table, questions)
     with lines:
         paste_questions(plan_table, questions)
+    if not questions:
+        _show_empty(plan_table, head)
+        return
     questions, cells = edit_questions(plan_table, questions)
     plan = Plan(
         table=plan_table.table, n=plan_table.n, questions=questions, neighbours=plan_table.neighbours,
@@ -124,6 +136,7 @@ def show_plan() -> None:
     show_synthetic_table(plan_table, questions)
     show_code("The same in Python", key="plan_code", write=lambda: SNIPPET)
     with action_row:  # drawn last: an interrupted run would delete the file before the browser requests it
+        _undo_button(plan_table)
         st.download_button(
             "Download the plan", plan.text, file_name="plan.json", mime="application/json", key="plan_download",
             help="The statistics with their mechanisms and ε. The file contains no rows.",
@@ -136,6 +149,27 @@ def show_plan() -> None:
             to_release(plan_table, plan)
 
 
+def _show_empty(plan_table: PlanTable, head: DeltaGenerator) -> None:
+    """Draw a plan without statistics: what can be done first."""
+    forget_plan(plan_table.key)
+    if note := NOTE.pop():
+        st.info(note)
+    with head:
+        st.header(f"Statistics of {_table_name(plan_table)} · protects {_protected_unit(plan_table)}")
+        _chip(plan_table)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("No statistic yet: add one above.", width="content")
+        st.button("Load an example", key="plan_example", on_click=load_example, args=(plan_table,))
+        _undo_button(plan_table)
+    show_synthetic_table(plan_table, ())
+
+
+def _undo_button(plan_table: PlanTable) -> None:
+    """Draw the button that takes the last change back; none before a change."""
+    if earlier_questions(plan_table):
+        st.button("Undo", key="plan_undo", on_click=undo, args=(plan_table,), help="Takes the last change back.")
+
+
 def _show_cost(plan_table: PlanTable, plan: Plan) -> None:
     """Draw the number of statistics, their cost, the budget of the rows' account and the unit of protection."""
     relation = plan.cost.relation
@@ -145,12 +179,10 @@ def _show_cost(plan_table: PlanTable, plan: Plan) -> None:
         account = None
     budget = account.spent.budget if account and account.spent.budget.measure is BudgetMeasure.SUMS else None
     of_budget = f" of {budget.amount}" if budget else ""
-    rows = plan.cost.person_rows
-    unit = f"one person (up to {plural(rows, 'row')})" if rows else "one row"
     st.header(
-        f"{plural(len(plan.questions), 'statistic')} of {plan_table.title.partition(' (')[0]} · "
+        f"{plural(len(plan.questions), 'statistic')} of {_table_name(plan_table)} · "
         f"{plan.cost.sentence().removesuffix(f' ({relation})')}{of_budget} · "
-        f"protects {unit}",
+        f"protects {_protected_unit(plan_table)}",
         help=f"Neighbouring data sets: {relation}. {all_digits(plan.cost) or ''}",
     )
     if account and budget:
@@ -160,6 +192,16 @@ def _show_cost(plan_table: PlanTable, plan: Plan) -> None:
             min(1.0, total.epsilon_or_rho / max(1, budget.epsilon_or_rho)),
             f"Spent {spent_words(account.spent)}. With this plan: ε {total.amount}.{too_little}",
         )
+
+
+def _table_name(plan_table: PlanTable) -> str:
+    """Return the table's name in a header."""
+    return plan_table.title.partition(" (")[0]
+
+
+def _protected_unit(plan_table: PlanTable) -> str:
+    table = plan_table.table
+    return f"one person (up to {plural(table.person_rows, 'row')})" if table.person else "one row"
 
 
 def _chip(plan_table: PlanTable) -> None:

@@ -115,7 +115,7 @@ def show_release() -> None:
 
 def _draw_steps(place: DeltaGenerator, current: int) -> None:
     """Draw the four steps in one line, with those that are done and the current one."""
-    marks = [f"✓ {name}" if step < current else f"{step + 1} {name}" for step, name in enumerate(STEPS)]
+    marks = [f"✓\u00a0{name}" if step < current else f"{step + 1}\u00a0{name}" for step, name in enumerate(STEPS)]
     place.markdown(" → ".join(f"**{mark}**" if step == current else mark for step, mark in enumerate(marks)))
 
 

@@ -151,8 +151,8 @@ def test_one_press_from_plan_to_a_whole_tables_release(no_ledger: Path, monkeypa
     assert not check(ledger, dataset_id) and ledger.account(dataset_id).spent.epsilon_or_rho == 10**9
     made = pd.read_csv(io.BytesIO(stored.files["rows_of_nobody.csv"]))
     assert list(made) == [column.name for column in sample("penguins").columns] and len(made) == 344
-    app.switch_page(PAGE)  # on which the plan is another again
-    app = sound(app.run())
+    app.switch_page(PAGE)  # where another plan is made
+    app = press(sound(app.run()), "Load an example")
     [since] = [each for each in app.caption if each.value.startswith("Since the release of entry 1")]
     told = since.help.replace("\\", "")
     assert "3 changes." in since.value and told.count("New: ") == 2 and "Left out: Whole table" in told

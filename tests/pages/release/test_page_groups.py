@@ -32,7 +32,7 @@ def test_a_mean_by_two_columns_is_planned_rehearsed_and_released(no_ledger: Path
     app.switch_page("plan/page.py")
     app = sound(app.run())
     app.selectbox(key="table").set_value("penguins")
-    sound(app.run())
+    app = press(sound(app.run()), "Load an example")
     app.multiselect(key="plan_columns_penguins").set_value(["body_mass_g"])
     app.multiselect(key="plan_by_penguins").set_value(["species", "sex"])
     sound(app.run())

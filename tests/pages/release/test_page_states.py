@@ -68,7 +68,7 @@ def said(app: AppTest) -> str:
 def steps(app: AppTest) -> str:
     """The line of the four steps."""
     [line] = [each.value for each in app.markdown if " → " in each.value]
-    return line
+    return line.replace("\u00a0", " ")
 
 
 def registered() -> AppTest:
@@ -306,7 +306,7 @@ def test_a_plan_is_released_in_one_press(no_ledger: Path) -> None:
     app.switch_page("plan/page.py")
     app = sound(app.run())
     app.selectbox(key="table").set_value("penguins")
-    app = sound(app.run())
+    app = press(sound(app.run()), "Load an example")
     plan = app.session_state["plan_shown"][1]
     [button] = [each for each in app.button if each.label == "Release it"]
     assert "Until the data owner publishes it" in button.help
@@ -332,7 +332,7 @@ def test_a_new_budget_covers_the_plan(no_ledger: Path, each: float, default: flo
     app.switch_page("plan/page.py")
     app = sound(app.run())
     app.selectbox(key="table").set_value("penguins")
-    app = sound(app.run())
+    app = press(sound(app.run()), "Load an example")
     key, plan = app.session_state["plan_shown"]
     priced = replace(plan, questions=tuple(replace(question, epsilon=each) for question in plan.questions))
     app = press(app, "Release it")
