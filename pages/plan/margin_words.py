@@ -19,6 +19,8 @@ from pages.shell.expected_error import amount_of, noun_of
 
 USUAL_SHARE = 0.05
 """Share of the range to which the people that a group needs refer, where no target is set."""
+COUNT_SHARE = 0.1
+"""Share of a count that its ± may be, for the smallest count that a statistic serves."""
 SCALES = {
     PEOPLE: "n",
     SHARE: "the group",
@@ -91,6 +93,17 @@ def margin_sentence(plan: Plan, question: PlannedQuestion, margin: Margin | None
         aim = amount_of(margin, share, question.statistic, noun=noun)
         text += f" For ± {aim} a group needs {needed:,} {noun}."
     return text + assumed
+
+
+def smallest_group(plan: Plan, question: PlannedQuestion, prediction: Prediction) -> str:
+    """Return the smallest group that a statistic serves: "120 people"; a dash where it has none."""
+    margin, noun = prediction.margin, noun_of(plan.table)
+    needed: int | None = None
+    if margin and margin.falls and question.by and math.isfinite(margin.share):
+        needed = margin.people_needed(USUAL_SHARE if question.target is None else question.target)
+    elif question.statistic in ("", PEOPLE) and not question.quantity and prediction.single < 1:
+        needed = math.ceil(prediction.single * plan.n / COUNT_SHARE * (1 - 1e-12))
+    return "–" if needed is None else f"{needed:,} {noun}"
 
 
 def read_margin(text: str, margin: Margin) -> float | None:

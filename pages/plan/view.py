@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
 
 import streamlit as st
@@ -28,8 +28,11 @@ from pages.plan.margin_words import wide_margins
 from pages.plan.plan_table import NEXT_TABLE, NOTE, OPENED, TABLE, PlanTable, open_plan_file, pick_table, to_release
 from pages.plan.preview import preview
 from pages.plan.questions import (
+    MAX_EPSILON,
+    ErrorCells,
     earlier_questions,
     edit_questions,
+    fill_compared,
     fill_errors,
     load_example,
     question_title,
@@ -55,6 +58,8 @@ COSTS = SessionKey("plan_costs", 0.0)
 """The plan's cost when the total was typed."""
 TOTAL = SessionKey("plan_total", 0.0)
 """The control of the total."""
+COMPARED = SessionKey[float | None]("plan_second_total", None)
+"""The control of a second total, whose errors are compared."""
 FORECAST = " No error of synthetic rows is guaranteed before their release. Their dot is an expected error."
 ONE_SUM = 1 - 1e-6
 """A plan below this share of the sum of its ε is charged as one Gaussian vector."""
@@ -92,7 +97,8 @@ def show_plan() -> None:
     if not questions:
         _show_empty(plan_table, head)
         return
-    questions, cells = edit_questions(plan_table, questions)
+    compared = COMPARED.value
+    questions, cells = edit_questions(plan_table, questions, compared=compared)
     plan = Plan(
         table=plan_table.table, n=plan_table.n, questions=questions, neighbours=plan_table.neighbours,
         beta=plan_table.beta, file_format=plan_table.file_format,
@@ -109,6 +115,8 @@ def show_plan() -> None:
         place="predicted",
     )
     fill_errors(plan, predictions, cells)
+    if compared:
+        _fill_compared(plan, compared, cells, cached_predictions)
     missed = missed_targets(plan, predictions)
     _chip(plan_table)
     with head:
@@ -147,6 +155,19 @@ def show_plan() -> None:
         )
         if st.button("Release it", key="plan_release", help=help_text):
             to_release(plan_table, plan)
+
+
+def _fill_compared(plan: Plan, epsilon: float, cells: Sequence[ErrorCells], known: Predictions) -> None:
+    """Predict the errors of the same plan at another total ε, each statistic with the same share of it."""
+    factor = epsilon / plan.cost.epsilon
+    losses = {place: min(factor * each.epsilon, MAX_EPSILON) for place, each in enumerate(plan.questions)}
+    other = plan.with_losses(losses)
+    predictions = in_background(
+        f"planned|{other.text.decode()}", lambda: predict(other, known=known),
+        so_far=lambda: known_predictions(other, known=dict(known)), label="Predicting the error of every statistic.",
+        place="compared",
+    )  # fmt: skip
+    fill_compared(other, predictions, cells)
 
 
 def _show_empty(plan_table: PlanTable, head: DeltaGenerator) -> None:
@@ -232,6 +253,10 @@ def _solve_buttons(plan: Plan) -> DeltaGenerator:
             "Divide this total", key="plan_share", on_click=_request_solve, args=("total",),
             help="Statistics with a fixed ε keep it. The others share the rest so that each error is about the "
                  f"same multiple of its target. No ε exceeds {GRID[-1]:g}.",
+        )  # fmt: skip
+        st.number_input(
+            "Compare with ε", MIN_TOTAL, MAX_TOTAL, None, step=None, format="%g", key=COMPARED, width=130,
+            placeholder="none", help="Adds a second column with the ± at this total, divided in the same shares.",
         )  # fmt: skip
         return st.container(horizontal=True, width="content")
 

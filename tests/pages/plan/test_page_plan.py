@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -110,6 +111,10 @@ def test_each_row_names_its_margin_in_its_own_unit_and_the_worst_error_stands_be
         "hidden by noise",
     ]
     assert not fifth.single < 1
+    needed = fourth.margin.people_needed(0.05) if fourth.margin else 0
+    counted = math.ceil(first.single * 344 / 0.1)
+    smallest = [each.value for each in app.markdown if each.value.endswith(" people") and each.value[0].isdigit()]
+    assert smallest == [f"{counted:,} people", f"{needed:,} people"], "none of a mean, a median or what noise hides"
     worst = [each.value.replace("\\", "") for each in app.caption if each.value.startswith("Worst error")]
     assert len(worst) == 5 and f"guaranteed {percent(first.promised)}" in worst[0]
 
@@ -127,6 +132,17 @@ def test_the_budget_of_the_rows_stands_beside_the_cost(no_ledger: Path) -> None:
     next(each for each in app.number_input if each.label == "ε").set_value(1.9)
     [bar] = sound(app.run()).get("progress")
     assert bar.proto.text == "Spent ε 0 of 2. With this plan: ε 2.15. Too little is left." and bar.proto.value == 100
+
+
+def test_the_errors_at_a_second_total_stand_beside_those_of_the_plan() -> None:
+    app = sound(opened(PAGE, table="penguins"))
+    next(each for each in app.number_input if each.label == "Compare with ε").set_value(3.0)
+    plan: Plan = sound(app.run()).session_state["plan_shown"][1]
+    other = plan.with_losses({0: 2.0, 1: 1.0})  # four times as much of each
+    pairs = zip(finish(predict(plan)), finish(predict(other)), strict=True)
+    margins = [f"± {significant(344 * each.single)} people" for pair in pairs for each in pair]
+    assert [each.value for each in app.markdown if each.value.startswith("± ")] == margins
+    assert any(each.value == "± at ε = 3" for each in app.caption) and plan.cost.epsilon == 0.75
 
 
 def test_the_cost_follows_the_losses() -> None:
