@@ -104,6 +104,7 @@ FORMS: dict[str, tuple[Check, str]] = {
     "data.unit.rows_a_person": (lambda x: is_count(x, least=1), "a whole number above 0"),
 }
 """Fields that are recomputed, with the form that the computation needs."""
+CONSISTENT = "The certificate and its files are consistent."
 OF_THE_CHAIN = (
     "the contents of earlier entries, whether kinds and amounts were forged together, and whether entries "
     "follow the last"

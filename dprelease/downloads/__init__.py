@@ -8,7 +8,20 @@ from dprelease.downloads.archive import (
     PROGRAM,
     REPORT,
     downloads_of,
+    faults_of_files,
+    unzip_files,
     zip_files,
 )
 
-__all__ = ["CERTIFICATE", "DERIVED_FILES", "NOTEBOOK", "OPENDP", "PROGRAM", "REPORT", "downloads_of", "zip_files"]
+__all__ = [
+    "CERTIFICATE",
+    "DERIVED_FILES",
+    "NOTEBOOK",
+    "OPENDP",
+    "PROGRAM",
+    "REPORT",
+    "downloads_of",
+    "faults_of_files",
+    "unzip_files",
+    "zip_files",
+]

@@ -1,4 +1,7 @@
-"""One zip of a stored release: its files, its certificate, a report, and programs that verify, load and repeat it."""
+"""One zip of a stored release: its files, its certificate, a report, and programs that verify, load and repeat it.
+
+What comes back, from anywhere, is weighed before it is read, and verified.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,16 @@ import io
 import zipfile
 from collections.abc import Mapping
 
-from dprelease.certificate import certificate
+from dpcore.core import ParameterError
+from dpcore.core.documents import parse_document
+from dprelease.certificate import certificate, stored_of, verify
 from dprelease.downloads.programs import ANALYSIS, notebook
 from dprelease.downloads.report import report
 from dprelease.downloads.with_opendp import with_opendp
 from dprelease.ledger.canonical import canonical
 from dprelease.ledger.records import Stored
+from dprelease.requests.file_checks import check_file_sizes
+from dprelease.requests.parts import MAX_PARTS
 
 CERTIFICATE, REPORT = "certificate.json", "report.html"
 PROGRAM, NOTEBOOK, OPENDP = "analysis.py", "analysis.ipynb", "with_opendp.py"
@@ -19,6 +26,11 @@ DERIVED_FILES = (CERTIFICATE, REPORT, PROGRAM, NOTEBOOK, OPENDP)
 """Files that are derived from the released ones."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """Fixed time stamp of every file, which makes archives reproducible."""
+
+ENTRY = b"PK\x01\x02"
+"""Signature before each file's line in a zip's directory."""
+MAX_FILES = 4 * MAX_PARTS
+NO_ZIP = "This zip is not one of a release."
 
 
 def downloads_of(stored: Stored) -> dict[str, bytes]:
@@ -41,3 +53,43 @@ def zip_files(files: Mapping[str, bytes]) -> bytes:
         for name, each in sorted(files.items()):
             archive.writestr(zipfile.ZipInfo(name, EPOCH), each, zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
+
+
+def unzip_files(archive: bytes) -> dict[str, bytes]:
+    """Return the files of an untrusted zip by name.
+
+    Raises:
+        ParameterError: it is no zip as ``zip_files`` writes it, or its files would take too much memory.
+    """
+    if archive.count(ENTRY) > MAX_FILES:  # before the directory is read
+        raise ParameterError(NO_ZIP)
+    try:
+        with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+            entries = opened.infolist()
+            check_file_sizes(entry.file_size for entry in entries)
+            known = all(entry.compress_type == zipfile.ZIP_DEFLATED for entry in entries)
+            files = {entry.filename: opened.read(entry) for entry in entries} if known else {}
+    except ParameterError:
+        raise
+    except Exception:  # a damaged zip may fail anywhere
+        raise ParameterError(NO_ZIP) from None
+    if len(files) < len(entries) or not files:
+        raise ParameterError(NO_ZIP)
+    return files
+
+
+def faults_of_files(certified: bytes, files: Mapping[str, bytes]) -> list[str]:
+    """Return the faults of a certificate with its files, one sentence each; empty if all are consistent.
+
+    Files that are derived from a certificate are not named in it: they are derived again and compared.
+    """
+    released = {name: contents for name, contents in files.items() if name not in DERIVED_FILES}
+    if (faults := verify(certified, released)) or len(released) == len(files):
+        return faults
+    derived = downloads_of(stored_of(parse_document(certified, what="certificate"), released))
+    others = files.keys() - released.keys()
+    return [
+        f"The file {name} does not belong to this certificate."
+        for name in sorted(others)
+        if files[name] != derived.get(name)
+    ]

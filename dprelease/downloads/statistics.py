@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.core import Floats, ParameterError
+from dpcore.core import Floats
 from dpcore.core.safe_csv import unescape_frame
 from dpcore.data.columns import Labels, Number, is_number
 from dpcore.data.dates import is_dates
@@ -22,13 +22,10 @@ from dpcore.data.reading.intake import clean_name
 from dpcore.mechanisms.grouped.mechanism import GroupMechanism
 from dpcore.mechanisms.grouped.release import statistics_of
 from dpcore.mechanisms.robust.counted_mean import CountedMean, may_count
-from dpcore.mechanisms.tables.direct_and_fourier import DirectTables
-from dpcore.queries.marginals import Marginals
-from dplab.intervals.noise import CounterNoise
 from dplab.intervals.ratios import mean
 from dplab.intervals.released import noise_law
 from dprelease.downloads.group_tables import HIDDEN, rows_needed
-from dprelease.requests.intervals import LEVEL, decimals, end_names, of_population, outwards
+from dprelease.requests.intervals import LEVEL, decimals, end_names, noise_of_counts, of_population, outwards
 from dprelease.requests.parts import RequestPart
 
 if TYPE_CHECKING:
@@ -50,6 +47,7 @@ class ReleasedStatistic:
 
     Attributes:
         title: the statistic in words, such as "Mean of income by region".
+        name: of its column in the file; empty where a part has one statistic.
         unit: of the values; empty without one.
         labels: of the groups; one empty label for all rows.
         values: released values (K,); NaN where there is none, or where too few rows are left to say anything.
@@ -60,6 +58,7 @@ class ReleasedStatistic:
     """
 
     title: str
+    name: str = ""
     unit: str = ""
     labels: Sequence[str]
     values: Floats
@@ -67,6 +66,13 @@ class ReleasedStatistic:
     high: Floats
     population: tuple[Floats, Floats] | None = None
     whole: bool = False
+
+    @property
+    def half_widths(self) -> Floats:
+        """Halves of the widths of the intervals that are shown, (at most K,)."""
+        shown = np.isfinite(self.values) & np.isfinite(self.low) & np.isfinite(self.high)
+        half: Floats = (self.high - self.low)[shown] / 2
+        return half
 
     @property
     def sentence(self) -> str:
@@ -126,7 +132,7 @@ def released_statistics(question: RequestPart, contents: bytes) -> list[Released
         return list(_of_groups(question, table))
     if isinstance(question.mechanism, CountedMean):
         return _of_mean(question, table)
-    noise = _noise_of_counts(question)
+    noise = noise_of_counts(question.mechanism, question.problem)
     if noise is None or "rows" not in table:
         return []
     half, rows, domain = noise.half_width(1 - LEVEL), table.iloc[:, -1].to_numpy(dtype=float), question.reading.domain
@@ -178,8 +184,8 @@ def _of_groups(question: RequestPart, table: pd.DataFrame) -> Iterator[ReleasedS
         value, low, high = (np.where(hidden & (name != "rows"), np.nan, each) for each in numbers)
         wider = [scale * table[each].to_numpy(dtype=float) for each in end_names(of_population(name)) if each in table]
         yield ReleasedStatistic(
-            title=title + (f" by {by}" if by else ""), unit=unit, labels=labels, values=value, low=low, high=high,
-            population=(wider[0], wider[1]) if wider else None, whole=title.startswith("Rows"),
+            title=title + (f" by {by}" if by else ""), name=name, unit=unit, labels=labels, values=value, low=low,
+            high=high, population=(wider[0], wider[1]) if wider else None, whole=title.startswith("Rows"),
         )  # fmt: skip
 
 
@@ -219,19 +225,6 @@ def _of_mean(question: RequestPart, table: pd.DataFrame) -> list[ReleasedStatist
             high=found.high.max(keepdims=True),
         )
     ]
-
-
-def _noise_of_counts(question: RequestPart) -> CounterNoise | None:
-    """Return the noise of each released count; None where the counts have no independent noise of one law."""
-    mechanism, problem = question.mechanism, question.problem
-    if isinstance(mechanism, DirectTables):
-        queries, domain = question.queries, problem.domain
-        if not (isinstance(queries, Marginals) and is_table(domain) and queries.ways == domain.attributes):
-            return None  # counts of several tables
-    try:
-        return noise_law(mechanism, problem)
-    except ParameterError:
-        return None
 
 
 def _number(value: float, places: int) -> str:

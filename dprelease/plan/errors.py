@@ -18,6 +18,7 @@ from dpcore.data.declarations import Capped
 from dpcore.data.twin import twin
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.grouped.quantiles import GroupQuantilesRelease
+from dpcore.queries.ranges import Cells
 from dpcore.randomness import Preview
 from dplab.limits.data_independent_summary import depends_on_n, promised_error
 from dplab.measure import FRAMES, finish, measure
@@ -26,6 +27,7 @@ from dprelease.plan.groups import PEOPLE
 from dprelease.plan.margins import Margin, margin, worst_shares
 from dprelease.plan.planned_question import WHOLE_TABLE, PlannedQuestion
 from dprelease.plan.questions import Plan
+from dprelease.requests.intervals import noise_of_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,12 +131,20 @@ def _predicted(plan: Plan, question: PlannedQuestion, *, seed: int) -> Predictio
         worst=_middle(errors.worst),
         mean_square=_root_mean_square(errors.worst),
         typical=_middle(errors.typical),
-        single=errors.single,
+        single=_single_error(plan, question, mechanism, simulated=errors.single),
         promised=promise,
         if_n=promise < math.inf and depends_on_n(mechanism, problem, beta=plan.beta),
         impossible=wall.value if wall else 0.0,
         on_all_data=mechanism.data_independent or tables,
     )
+
+
+def _single_error(plan: Plan, question: PlannedQuestion, mechanism: Mechanism, *, simulated: float) -> float:
+    """Return the error of a cell's count by the exact law of its noise, as a release states it; else the simulated."""
+    problem = plan.problem(question)
+    cells = isinstance(problem.queries, Cells) or (question.releases == "answers" and not question.lines)
+    noise = noise_of_counts(mechanism, problem) if cells else None
+    return noise.half_width(plan.beta) / plan.n if noise else simulated
 
 
 def _predicted_groups(plan: Plan, question: PlannedQuestion, mechanism: Mechanism) -> Prediction:

@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.core import Floats, Mechanism, Problem, Release
+from dpcore.core import Floats, Mechanism, ParameterError, Problem, Release
+from dpcore.data.product import is_table
 from dpcore.mechanisms.grouped.mechanism import GroupMechanism
 from dpcore.mechanisms.grouped.release import GroupRelease, statistics_of
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
+from dpcore.mechanisms.tables.direct_and_fourier import DirectTables
+from dpcore.queries.marginals import Marginals
 from dplab.intervals.group_means import population_means, population_statistic
 from dplab.intervals.groups import group_intervals, interval_names
 from dplab.intervals.interval import Interval
+from dplab.intervals.noise import CounterNoise
 from dplab.intervals.released import noise_law
 
 if TYPE_CHECKING:
@@ -126,6 +130,18 @@ def same_ends(low: float, high: float, computed: tuple[float, float]) -> bool:
     room = 1.001 * 10.0 ** -decimals(*computed) if all(map(math.isfinite, computed)) else 0.0
     ends = zip((low, high), computed, strict=True)
     return all(math.isnan(one) or abs(one - other) <= max(room, ALONE * abs(other)) for one, other in ends)
+
+
+def noise_of_counts(mechanism: Mechanism, problem: Problem) -> CounterNoise | None:
+    """Return the noise of each released count of a cell; None where counts have no independent noise of one law."""
+    if isinstance(mechanism, DirectTables):
+        queries, domain = problem.queries, problem.domain
+        if not (isinstance(queries, Marginals) and is_table(domain) and queries.ways == domain.attributes):
+            return None  # counts of several tables
+    try:
+        return noise_law(mechanism, problem)
+    except ParameterError:
+        return None
 
 
 def interval_sentence(mechanism: Mechanism, problem: Problem) -> str:

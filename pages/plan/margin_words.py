@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Sequence
 
-from dpcore.data.columns import is_number
 from dpcore.data.declarations import DeclaredTable
 from dpcore.data.reading.intake import clean_name
 from dprelease.plan.errors import Prediction
@@ -15,10 +14,13 @@ from dprelease.plan.groups import MEAN, PEOPLE, QUANTILES, RATIO, SHARE, SLOPE, 
 from dprelease.plan.margins import Margin
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
-from pages.charts.words import confidence, percent, significant
+from pages.charts.words import confidence
+from pages.shell.expected_error import amount_of, noun_of
 
 USUAL_SHARE = 0.05
 """Share of the range to which the people that a group needs refer, where no target is set."""
+COUNT_SHARE = 0.1
+"""Share of a count that its ± may be, for the smallest count that a statistic serves."""
 SCALES = {
     PEOPLE: "n",
     SHARE: "the group",
@@ -69,25 +71,6 @@ def share_label(table: DeclaredTable, column: str) -> str:
     return clean_name(table.on(column).describe(1))
 
 
-def amount(margin: Margin, share: float, *, noun: str = "people") -> str:
-    """Return a share of the margin's scale in the statistic's unit."""
-    if margin.unit == "rows":
-        return f"{significant(share * margin.scale)} {noun}"
-    return significant(share * margin.scale) + (f" {margin.unit}" if margin.unit else "")
-
-
-def amount_of(margin: Margin, share: float, statistic: str, *, noun: str = "people") -> str:
-    """Return the same; shares and quantiles as percentages, quantiles of the group's rows."""
-    if statistic == SHARE:
-        return percent(share)
-    return f"{percent(share)} of the group" if statistic == QUANTILES else amount(margin, share, noun=noun)
-
-
-def noun_of(table: DeclaredTable) -> str:
-    """Return what a group consists of: people, or rows where a person may have several."""
-    return "rows" if table.person else "people"
-
-
 def margin_sentence(plan: Plan, question: PlannedQuestion, margin: Margin | None) -> str:
     """Return the predicted margin of a group and the people that a group needs."""
     if margin is None:
@@ -112,21 +95,15 @@ def margin_sentence(plan: Plan, question: PlannedQuestion, margin: Margin | None
     return text + assumed
 
 
-def single_error(plan: Plan, question: PlannedQuestion, prediction: Prediction) -> str:
-    """Return the error that one number of a statistic stays below, in the statistic's own unit: "± 184 people"."""
-    share, noun = prediction.single, noun_of(plan.table)
-    if math.isnan(prediction.promised):
-        return "…"
-    if not share < 1:
-        return "hidden by noise" if prediction.margin or not question.statistic else "not predicted"
-    if question.statistic and prediction.margin:
-        return f"± {amount_of(prediction.margin, share, question.statistic, noun=noun)}"
-    domain = plan.problem(question).domain
-    if question.quantity == "mean" and is_number(domain):
-        return f"± {significant(share * (domain.high - domain.low))} {domain.unit}".strip()
-    if question.quantity == "quantile":
-        return f"± {percent(share)} of {noun}"
-    return f"± {significant(share * plan.n)} {noun}"
+def smallest_group(plan: Plan, question: PlannedQuestion, prediction: Prediction) -> str:
+    """Return the smallest group that a statistic serves: "120 people"; a dash where it has none."""
+    margin, noun = prediction.margin, noun_of(plan.table)
+    needed: int | None = None
+    if margin and margin.falls and question.by and math.isfinite(margin.share):
+        needed = margin.people_needed(USUAL_SHARE if question.target is None else question.target)
+    elif question.statistic in ("", PEOPLE) and not question.quantity and prediction.single < 1:
+        needed = math.ceil(prediction.single * plan.n / COUNT_SHARE * (1 - 1e-12))
+    return "–" if needed is None else f"{needed:,} {noun}"
 
 
 def read_margin(text: str, margin: Margin) -> float | None:

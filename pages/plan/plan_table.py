@@ -41,6 +41,8 @@ NOTE = SessionKey("plan_told", "")
 """Message that the next run shows above the plan."""
 QUESTIONS = SessionKey[dict[str, tuple[PlannedQuestion, ...]]]("plan_questions", {})
 """Questions of all plans of this session, by table."""
+EARLIER = SessionKey[dict[str, tuple[tuple[PlannedQuestion, ...], ...]]]("plan_earlier", {})
+"""The same before each of the last changes, the oldest first."""
 VERSION = SessionKey("plan_version", 0)
 """Counter of changes that did not come from the plan's controls."""
 NEXT_TABLE = SessionKey("plan_wanted", "")

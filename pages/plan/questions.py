@@ -25,27 +25,32 @@ from pages.charts.words import confidence, mark_suggested
 from pages.plan.figure import worst_sentence
 from pages.plan.margin_words import (
     SCALES,
-    amount_of,
     group_title,
     margin_sentence,
-    noun_of,
     of_scale,
     read_margin,
-    single_error,
+    smallest_group,
     target_text,
 )
-from pages.plan.plan_table import QUESTIONS, VERSION, PlanTable, controls_version, session_questions
+from pages.plan.plan_table import EARLIER, QUESTIONS, VERSION, PlanTable, controls_version, session_questions
 from pages.shell.controls import read_target
+from pages.shell.expected_error import amount_of, noun_of, single_error
 from pages.shell.private.data_in_use import escaped
 from pages.shell.state import SessionKey
 
 MAX_EPSILON = 20.0
 OPENING = ((0.5, 0.01), (0.25, 0.002))
-"""Initial ε and target of the first number and of the first category."""
+"""ε and target of the first number and of the first category in the example."""
 OF_A_MEAN = "The target of a mean is a share of its declared range, for example 1%."
 DEFAULT_ENTRY = "identity"
-EPSILON_WIDTH, MARGIN_WIDTH, MORE_WIDTH = 110, 190, 53
+EPSILON_WIDTH, MARGIN_WIDTH, SMALLEST_WIDTH, MORE_WIDTH = 90, 150, 150, 53
 """Pixels of the columns of the table of statistics."""
+SMALLEST_HELP = (
+    "The smallest group that a statistic serves. Of a statistic by group: with the target, or else 5% of its scale, as "
+    "its margin. Of counts: with 10% of the count as its ±."
+)
+MAX_UNDONE = 20
+"""Changes that can be undone."""
 MAX_NAMED = 3
 """Maximum number of columns that a title names."""
 
@@ -56,31 +61,59 @@ class ErrorCells:
 
     Attributes:
         margin: beside its ε.
+        compared: the same at the ε that is compared; None where none is.
+        smallest: of the smallest group that it serves.
         worst: of the worst error, in its further settings.
     """
 
     margin: DeltaGenerator
+    compared: DeltaGenerator | None
+    smallest: DeltaGenerator
     worst: DeltaGenerator
 
 
 def questions_of(plan_table: PlanTable) -> tuple[PlannedQuestion, ...]:
-    """Return the stored questions that still fit the table; otherwise the initial ones."""
+    """Return the stored questions that still fit the table; none at first."""
     stored = session_questions().get(plan_table.key, ())
     fitting = [each for each in stored if not refusal_reason(plan_table, each)]
-    if not fitting or len(fitting) < len(stored):
-        store_questions(plan_table, fitting or initial_questions(plan_table.table), reset_controls=bool(stored))
-    return session_questions()[plan_table.key]
+    if len(fitting) < len(stored):
+        store_questions(plan_table, fitting, reset_controls=True)
+    return tuple(fitting)
 
 
 def store_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion], *, reset_controls: bool) -> None:
     """Remember the questions; ``reset_controls`` where their controls have to show something else than they do."""
-    QUESTIONS.value = {**QUESTIONS.value, plan_table.key: tuple(questions)}
+    before, now = session_questions().get(plan_table.key, ()), tuple(questions)
+    if now != before:
+        EARLIER.value = {**EARLIER.value, plan_table.key: (*earlier_questions(plan_table), before)[-MAX_UNDONE:]}
+    _set_questions(plan_table, now, reset_controls=reset_controls)
+
+
+def _set_questions(plan_table: PlanTable, questions: tuple[PlannedQuestion, ...], *, reset_controls: bool) -> None:
+    QUESTIONS.value = {**QUESTIONS.value, plan_table.key: questions}
     if reset_controls:
         VERSION.value += 1
 
 
+def earlier_questions(plan_table: PlanTable) -> tuple[tuple[PlannedQuestion, ...], ...]:
+    """Return the plan before each of the last changes, the oldest first."""
+    return EARLIER.value.get(plan_table.key, ())
+
+
+def undo(plan_table: PlanTable) -> None:
+    """Callback: take the last change of the plan back."""
+    *earlier, before = earlier_questions(plan_table)
+    EARLIER.value = {**EARLIER.value, plan_table.key: tuple(earlier)}
+    _set_questions(plan_table, before, reset_controls=True)
+
+
+def load_example(plan_table: PlanTable) -> None:
+    """Callback: plan two statistics of the table."""
+    store_questions(plan_table, initial_questions(plan_table.table), reset_controls=True)
+
+
 def initial_questions(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
-    """Return a question about ranges of the first number and one about counts of the first category."""
+    """Return the example: ranges of the first number and counts of the first category."""
     opening_columns = (
         (next((each for each in table.used if is_number(each.on)), None), "intervals"),
         (next((each for each in table.used if is_labels(each.on)), None), "cells"),
@@ -159,9 +192,15 @@ def coverage_note(plan_table: PlanTable, question: PlannedQuestion) -> str:
 
 
 def edit_questions(
-    plan_table: PlanTable, questions: Sequence[PlannedQuestion]
+    plan_table: PlanTable, questions: Sequence[PlannedQuestion], *, compared: float | None
 ) -> tuple[tuple[PlannedQuestion, ...], list[ErrorCells]]:
-    """Draw a row for each question; return the edited questions and the places of their errors."""
+    """Draw a row for each question; return the edited questions and the places of their errors.
+
+    Args:
+        plan_table: the table.
+        questions: the plan's.
+        compared: a second ε, whose errors have a column.
+    """
     with st.container(horizontal=True, key="plan_head"):
         st.caption("Statistic", width="stretch")
         st.caption("ε", width=EPSILON_WIDTH, help="Privacy budget of a statistic.")
@@ -170,11 +209,14 @@ def edit_questions(
             f"± ({level})", width=MARGIN_WIDTH,
             help=f"{level} of a statistic's numbers have at most this error. “⋯” names the worst error.",
         )  # fmt: skip
+        if compared:
+            st.caption(f"± at ε = {compared:g}", width=MARGIN_WIDTH)
+        st.caption("Smallest group", width=SMALLEST_WIDTH, help=SMALLEST_HELP)
         st.caption("", width=MORE_WIDTH)
     edited, cells = [], []
     for place, question in enumerate(questions):
         with st.container(horizontal=True, vertical_alignment="center", key=f"plan_row_{place}"):
-            question_now, cell = _question_row(plan_table, question, place, is_only=len(questions) == 1)
+            question_now, cell = _question_row(plan_table, question, place, compared=compared is not None)
         cells.append(cell)
         if question_now is not None and (note := coverage_note(plan_table, question_now)):
             st.caption(note)
@@ -188,7 +230,7 @@ def edit_questions(
 
 
 def _question_row(
-    plan_table: PlanTable, question: PlannedQuestion, place: int, *, is_only: bool
+    plan_table: PlanTable, question: PlannedQuestion, place: int, *, compared: bool
 ) -> tuple[PlannedQuestion | None, ErrorCells]:
     """Draw one question's row and return the question, None if it was removed, and the places of its errors."""
     plan = plan_of(plan_table, question)
@@ -205,6 +247,8 @@ def _question_row(
         width=EPSILON_WIDTH, label_visibility="collapsed",
     )  # fmt: skip
     margin_cell = st.container(width=MARGIN_WIDTH)
+    compared_cell = st.container(width=MARGIN_WIDTH, key=f"plan_compared_{place}") if compared else None
+    smallest_cell = st.container(width=SMALLEST_WIDTH, key=f"plan_serves_{place}")
     more = st.popover("⋯", help=f"Mechanism, target and guaranteed error {of_question}.", key=f"plan_more_{key_suffix}")
     chosen = more.selectbox(
         "Mechanism",
@@ -219,8 +263,8 @@ def _question_row(
     pinned = more.checkbox(
         "Fix ε", question.pinned, key=f"plan_pinned_{key_suffix}", help="The buttons below do not change this ε."
     )
-    cells = ErrorCells(margin=margin_cell, worst=more.container())
-    if more.button("Remove", key=f"plan_remove_{key_suffix}", disabled=is_only):
+    cells = ErrorCells(margin=margin_cell, compared=compared_cell, smallest=smallest_cell, worst=more.container())
+    if more.button("Remove", key=f"plan_remove_{key_suffix}"):
         return None, cells
     return replace(
         question, entry_key=str(chosen), epsilon=float(epsilon), target=target, pinned=pinned,
@@ -232,8 +276,16 @@ def fill_errors(plan: Plan, predictions: Sequence[Prediction], cells: Sequence[E
     """Draw the predicted errors into the rows of the statistics."""
     for place, (question, prediction, cell) in enumerate(zip(plan.questions, predictions, cells, strict=True)):
         cell.margin.markdown(escaped(single_error(plan, question, prediction)))
+        cell.smallest.markdown(smallest_group(plan, question, prediction))
         if not math.isnan(prediction.promised):
             cell.worst.caption(escaped(worst_sentence(plan, place, prediction)))
+
+
+def fill_compared(plan: Plan, predictions: Sequence[Prediction], cells: Sequence[ErrorCells]) -> None:
+    """Draw the errors of the plan at another ε beside those of the plan."""
+    for question, prediction, cell in zip(plan.questions, predictions, cells, strict=True):
+        if cell.compared is not None:
+            cell.compared.markdown(escaped(single_error(plan, question, prediction)))
 
 
 def _target(plan_table: PlanTable, question: PlannedQuestion, *, key: str, of_question: str) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
 
 import streamlit as st
@@ -27,11 +27,23 @@ from pages.plan.last_release import changes_since_release, planned_account
 from pages.plan.margin_words import wide_margins
 from pages.plan.plan_table import NEXT_TABLE, NOTE, OPENED, TABLE, PlanTable, open_plan_file, pick_table, to_release
 from pages.plan.preview import preview
-from pages.plan.questions import edit_questions, fill_errors, question_title, questions_of, store_questions
+from pages.plan.questions import (
+    MAX_EPSILON,
+    ErrorCells,
+    earlier_questions,
+    edit_questions,
+    fill_compared,
+    fill_errors,
+    load_example,
+    question_title,
+    questions_of,
+    store_questions,
+    undo,
+)
 from pages.plan.synthetic_table import show_synthetic_table
 from pages.shell.ledger.spent import spent_words
 from pages.shell.private.data_in_use import escaped, link_to_data
-from pages.shell.releasable import keep_plan
+from pages.shell.releasable import forget_plan, keep_plan
 from pages.shell.request import show_code
 from pages.shell.state import SessionKey
 from pages.shell.tasks.jobs import in_background, stop
@@ -46,6 +58,8 @@ COSTS = SessionKey("plan_costs", 0.0)
 """The plan's cost when the total was typed."""
 TOTAL = SessionKey("plan_total", 0.0)
 """The control of the total."""
+COMPARED = SessionKey[float | None]("plan_second_total", None)
+"""The control of a second total, whose errors are compared."""
 FORECAST = " No error of synthetic rows is guaranteed before their release. Their dot is an expected error."
 ONE_SUM = 1 - 1e-6
 """A plan below this share of the sum of its ε is charged as one Gaussian vector."""
@@ -80,7 +94,11 @@ def show_plan() -> None:
         add_question(plan_table, questions)
     with lines:
         paste_questions(plan_table, questions)
-    questions, cells = edit_questions(plan_table, questions)
+    if not questions:
+        _show_empty(plan_table, head)
+        return
+    compared = COMPARED.value
+    questions, cells = edit_questions(plan_table, questions, compared=compared)
     plan = Plan(
         table=plan_table.table, n=plan_table.n, questions=questions, neighbours=plan_table.neighbours,
         beta=plan_table.beta, file_format=plan_table.file_format,
@@ -97,6 +115,8 @@ def show_plan() -> None:
         place="predicted",
     )
     fill_errors(plan, predictions, cells)
+    if compared:
+        _fill_compared(plan, compared, cells, cached_predictions)
     missed = missed_targets(plan, predictions)
     _chip(plan_table)
     with head:
@@ -124,6 +144,7 @@ def show_plan() -> None:
     show_synthetic_table(plan_table, questions)
     show_code("The same in Python", key="plan_code", write=lambda: SNIPPET)
     with action_row:  # drawn last: an interrupted run would delete the file before the browser requests it
+        _undo_button(plan_table)
         st.download_button(
             "Download the plan", plan.text, file_name="plan.json", mime="application/json", key="plan_download",
             help="The statistics with their mechanisms and ε. The file contains no rows.",
@@ -136,6 +157,40 @@ def show_plan() -> None:
             to_release(plan_table, plan)
 
 
+def _fill_compared(plan: Plan, epsilon: float, cells: Sequence[ErrorCells], known: Predictions) -> None:
+    """Predict the errors of the same plan at another total ε, each statistic with the same share of it."""
+    factor = epsilon / plan.cost.epsilon
+    losses = {place: min(factor * each.epsilon, MAX_EPSILON) for place, each in enumerate(plan.questions)}
+    other = plan.with_losses(losses)
+    predictions = in_background(
+        f"planned|{other.text.decode()}", lambda: predict(other, known=known),
+        so_far=lambda: known_predictions(other, known=dict(known)), label="Predicting the error of every statistic.",
+        place="compared",
+    )  # fmt: skip
+    fill_compared(other, predictions, cells)
+
+
+def _show_empty(plan_table: PlanTable, head: DeltaGenerator) -> None:
+    """Draw a plan without statistics: what can be done first."""
+    forget_plan(plan_table.key)
+    if note := NOTE.pop():
+        st.info(note)
+    with head:
+        st.header(f"Statistics of {_table_name(plan_table)} · protects {_protected_unit(plan_table)}")
+        _chip(plan_table)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("No statistic yet: add one above.", width="content")
+        st.button("Load an example", key="plan_example", on_click=load_example, args=(plan_table,))
+        _undo_button(plan_table)
+    show_synthetic_table(plan_table, ())
+
+
+def _undo_button(plan_table: PlanTable) -> None:
+    """Draw the button that takes the last change back; none before a change."""
+    if earlier_questions(plan_table):
+        st.button("Undo", key="plan_undo", on_click=undo, args=(plan_table,), help="Takes the last change back.")
+
+
 def _show_cost(plan_table: PlanTable, plan: Plan) -> None:
     """Draw the number of statistics, their cost, the budget of the rows' account and the unit of protection."""
     relation = plan.cost.relation
@@ -145,12 +200,10 @@ def _show_cost(plan_table: PlanTable, plan: Plan) -> None:
         account = None
     budget = account.spent.budget if account and account.spent.budget.measure is BudgetMeasure.SUMS else None
     of_budget = f" of {budget.amount}" if budget else ""
-    rows = plan.cost.person_rows
-    unit = f"one person (up to {plural(rows, 'row')})" if rows else "one row"
     st.header(
-        f"{plural(len(plan.questions), 'statistic')} of {plan_table.title.partition(' (')[0]} · "
+        f"{plural(len(plan.questions), 'statistic')} of {_table_name(plan_table)} · "
         f"{plan.cost.sentence().removesuffix(f' ({relation})')}{of_budget} · "
-        f"protects {unit}",
+        f"protects {_protected_unit(plan_table)}",
         help=f"Neighbouring data sets: {relation}. {all_digits(plan.cost) or ''}",
     )
     if account and budget:
@@ -160,6 +213,16 @@ def _show_cost(plan_table: PlanTable, plan: Plan) -> None:
             min(1.0, total.epsilon_or_rho / max(1, budget.epsilon_or_rho)),
             f"Spent {spent_words(account.spent)}. With this plan: ε {total.amount}.{too_little}",
         )
+
+
+def _table_name(plan_table: PlanTable) -> str:
+    """Return the table's name in a header."""
+    return plan_table.title.partition(" (")[0]
+
+
+def _protected_unit(plan_table: PlanTable) -> str:
+    table = plan_table.table
+    return f"one person (up to {plural(table.person_rows, 'row')})" if table.person else "one row"
 
 
 def _chip(plan_table: PlanTable) -> None:
@@ -190,6 +253,10 @@ def _solve_buttons(plan: Plan) -> DeltaGenerator:
             "Divide this total", key="plan_share", on_click=_request_solve, args=("total",),
             help="Statistics with a fixed ε keep it. The others share the rest so that each error is about the "
                  f"same multiple of its target. No ε exceeds {GRID[-1]:g}.",
+        )  # fmt: skip
+        st.number_input(
+            "Compare with ε", MIN_TOTAL, MAX_TOTAL, None, step=None, format="%g", key=COMPARED, width=130,
+            placeholder="none", help="Adds a second column with the ± at this total, divided in the same shares.",
         )  # fmt: skip
         return st.container(horizontal=True, width="content")
 

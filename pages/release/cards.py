@@ -8,37 +8,48 @@ import streamlit as st
 
 from dpcore.core.safe_csv import escape_frame
 from dprelease.downloads.statistics import ReleasedStatistic, released_statistics, released_table
-from dprelease.requests.parts import RequestPart
+from dprelease.requests.parts import Request, RequestPart
 from pages.charts.component import draw_with_table
+from pages.release.expected import both_errors
 from pages.release.figure import released_counts, released_groups, watermarked
 from pages.shell.private.data_in_use import escaped
 
 REFUSED = "The mechanism gave no answer (⊥). This result is stored and certified like any other."
 MOCK = "mock data, not a release"
+RATIO = "ratio of sums"
+"""Name of the statistic that is shown first where a file has it: of two numbers, no other is planned."""
 MAX_ROWS = 500
 MAX_CARDS = 8
 """Cards that are drawn before the user asks for all."""
-Results = Sequence[tuple[RequestPart, Mapping[str, bytes]]]
-"""Parts of a request, each with its files by name."""
 
 
-def show_cards(results: Results, *, key: str, badge: str, downloadable: bool, mock: bool = False) -> None:
+def show_cards(
+    request: Request,
+    files: Sequence[Mapping[str, bytes]],
+    *,
+    key: str,
+    badge: str,
+    downloadable: bool,
+    mock: bool = False,
+) -> None:
     """Draw a card for each statistic, in the request's order.
 
     Args:
-        results: the statistics.
+        request: the request.
+        files: of each of its parts, by name.
         key: makes the keys of the controls unique.
         badge: provenance of the numbers.
         downloadable: whether the files can be downloaded: only once they are published.
         mock: whether the numbers are of mock data.
     """
+    results = list(zip(request.parts, files, strict=True))
     count = len(results)
     if count > MAX_CARDS and not st.toggle(f"Show all {count} statistics", key=f"release_all-{key}"):
         results = results[:MAX_CARDS]
-    for place, (question, files) in enumerate(results, 1):
-        for number, (name, contents) in enumerate(files.items(), 1):
+    for place, (question, named) in enumerate(results, 1):
+        for number, (name, contents) in enumerate(named.items(), 1):
             with st.container(border=True):
-                _card(question, name, contents, key=f"{key}-{place}-{number}", badge=badge, mock=mock)
+                _card(request, question, name, contents, key=f"{key}-{place}-{number}", badge=badge, mock=mock)
                 if downloadable:
                     st.download_button(
                         "CSV", contents, file_name=name, mime="text/csv", on_click="ignore",
@@ -46,7 +57,9 @@ def show_cards(results: Results, *, key: str, badge: str, downloadable: bool, mo
                     )  # fmt: skip
 
 
-def _card(question: RequestPart, name: str, contents: bytes, *, key: str, badge: str, mock: bool) -> None:
+def _card(
+    request: Request, question: RequestPart, name: str, contents: bytes, *, key: str, badge: str, mock: bool
+) -> None:
     frame = released_table(contents)
     statistics = released_statistics(question, contents)
     watermark = " · mock data" if mock else ""
@@ -76,6 +89,8 @@ def _card(question: RequestPart, name: str, contents: bytes, *, key: str, badge:
         st.markdown(f"**{escaped(statistic.title)}**{watermark}")
         picture = watermarked(picture) if mock else picture
         draw_with_table(picture, key=f"release_counts-{key}", badge=badge, title=escaped(statistic.title))
+    if sentence := both_errors(request, question, statistic, key=key, mock=mock):
+        st.caption(escaped(sentence))
     st.code(statistic.sentence + (f", {MOCK}" if mock else ""), language=None, wrap_lines=True)
 
 
@@ -84,8 +99,9 @@ def _chosen(statistics: Sequence[ReleasedStatistic], key: str) -> ReleasedStatis
     if len(statistics) == 1 or len(statistics[0].labels) == 1:
         return statistics[0]
     titles = [escaped(each.title.partition(" by ")[0]) for each in statistics]
+    first = next((place for place, each in enumerate(statistics) if each.name == RATIO), 0)
     place = st.selectbox(
-        "Statistic", range(len(statistics)), format_func=titles.__getitem__, key=f"release_statistic-{key}",
+        "Statistic", range(len(statistics)), first, format_func=titles.__getitem__, key=f"release_statistic-{key}",
         label_visibility="collapsed",
     )  # fmt: skip
     return statistics[place]

@@ -31,6 +31,8 @@ PREVIEW = (
     "Until the data owner publishes it, the release is a private preview. It is charged at once. To see it "
     "again is free."
 )
+SPEND = "Spend"
+"""First word of the only button that charges."""
 POLL_SECONDS = 0.5
 """Seconds."""
 ANOTHER = "The logged-in user has changed since this button was shown. Nothing was charged."
@@ -68,14 +70,15 @@ def _rehearse(digest: str) -> None:
     REHEARSED_REQUEST.value = digest
 
 
-def confirm(ledger: Ledger, dataset_id: str, request: Request, table: Table, *, price: Price, left: Price) -> None:
+def confirm(ledger: Ledger, dataset_id: str, request: Request, table: Table, *, price: Price, spent: Spent) -> None:
     """Draw state 5, the only button that charges; it releases the request that it was drawn with."""
     st.markdown(
-        f"Charge {price} and release once. Budget left afterwards: {left}. This cannot be undone.", help=PREVIEW
+        f"This spends {price} and releases once. Budget left afterwards: {spent.left - price}. This cannot be undone.",
+        help=PREVIEW,
     )
     st.button(
-        f"Charge {price} and release", key="release_charge", type="primary", on_click=charge,
-        args=(ledger, dataset_id, request, table, actor(), shared_rows(dataset_id) is table),
+        f"{SPEND} {price.measure.letter} {price.amount} of {spent.budget.amount}", key="release_charge", type="primary",
+        on_click=charge, args=(ledger, dataset_id, request, table, actor(), shared_rows(dataset_id) is table),
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from dpcore.core import DataError, ParameterError
 from dprelease.ledger.records import LedgerError
+from pages.release.verify import verify_uploads
 from pages.release.view import show_release
 from pages.shell.session import require_gate
 
@@ -14,3 +15,4 @@ try:
     show_release()
 except (DataError, LedgerError, ParameterError) as problem:
     st.error(str(problem))
+verify_uploads()

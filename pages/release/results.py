@@ -1,4 +1,4 @@
-"""Results: stored, published and downloaded; and the other releases of the ledger."""
+"""Results: stored, published, reported and downloaded."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import streamlit as st
 
 from dprelease.downloads import downloads_of
 from dprelease.downloads.archive import zip_files
+from dprelease.downloads.report import report
 from dprelease.ledger.records import LedgerError, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
@@ -18,6 +19,17 @@ from pages.shell.ledger.accounts import PATIENT
 from pages.shell.ledger.roles import actor, admitted
 
 NOT_YET = "You can see and download it here once the data owner publishes it."
+FRAME_SCRIPT = """
+export default function ({ data, parentElement }) {
+  const frame = parentElement.querySelector("iframe");
+  if (frame.srcdoc !== data) frame.srcdoc = data;
+}
+"""
+FRAME_CSS = "iframe { width: 100%; height: 70vh; border: 1px solid var(--st-border-color); background: #fff; }"
+_frame = st.components.v2.component(
+    "dpscope.report", html='<iframe sandbox="" title="Report"></iframe>', css=FRAME_CSS, js=FRAME_SCRIPT
+)
+"""A frame of its own, which runs no script and loads nothing."""
 
 
 def stored_sentence(stored: Stored) -> str:
@@ -44,6 +56,8 @@ def show_result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str =
     key_suffix = f"{place}{dataset_id[:8]}-{stored.entry}"  # entries of two data sets may have the same number
     with st.container(horizontal=True, vertical_alignment="center"):
         if stored.published:
+            if st.button("Open report", key=f"release_report-{key_suffix}"):
+                show_report(stored)
             st.download_button(
                 "Download the release (zip)", lambda: zip_files(downloads_of(stored)), on_click="ignore",
                 file_name=f"release-{stored.entry}.zip", mime="application/zip", key=f"release_zip-{key_suffix}",
@@ -56,13 +70,10 @@ def show_result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str =
             st.caption("Others can then see it. You cannot undo this.")
             # Before it is published, its tables have no download button.
             st.html("<style>[data-testid='stElementToolbar'] { display: none; }</style>")
-    questions = Request.of(stored.body["request"]).parts
-    results = [
-        (question, {name: stored.files[name] for name in part["files"]})
-        for question, part in zip(questions, stored.body["parts"], strict=True)
-    ]
+    request = Request.of(stored.body["request"])
+    files = [{name: stored.files[name] for name in part["files"]} for part in stored.body["parts"]]
     badge = f"released: {charge_of(stored)}, secure sampler"
-    show_cards(results, key=key_suffix, badge=badge, downloadable=stored.published)
+    show_cards(request, files, key=key_suffix, badge=badge, downloadable=stored.published)
 
 
 def publish(ledger: Ledger, dataset_id: str, entry: int) -> None:
@@ -74,14 +85,7 @@ def publish(ledger: Ledger, dataset_id: str, entry: int) -> None:
         PROBLEM.value = str(problem)
 
 
-def other_releases(ledger: Ledger, dataset_id: str, shown: int) -> None:
-    """Draw all other releases of these data in an expander."""
-    others = [each for each in ledger.stored(dataset_id) if each.entry != shown]
-    if not others:
-        return
-    with st.expander(f"Other releases of these data: {len(others)}"):
-        for stored in reversed(others):
-            titles = ", ".join(dict.fromkeys(each["mechanism"]["title"] for each in stored.body["parts"]))
-            st.markdown(f"**{stored_sentence(stored)}** {titles}, {day_of(stored)}.")
-            if st.toggle("Show", key=f"release_show-{stored.entry}"):
-                show_result(ledger, dataset_id, stored)
+@st.dialog("Report", width="large")
+def show_report(stored: Stored) -> None:
+    """Open a dialog with the report of a stored release."""
+    _frame(key="release_report", data=report(stored).decode())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.data.sources import Source, Uploaded
 from dprelease.commands import default_folder
@@ -17,6 +18,7 @@ from pages.data.fit_check import offer_unfit_count
 from pages.data.picker import pick_source
 from pages.release.cards import MOCK, show_cards
 from pages.release.draw import (
+    SPEND,
     Drawing,
     account_if_idle,
     confirm,
@@ -28,9 +30,10 @@ from pages.release.draw import (
     waiting_for_another,
 )
 from pages.release.login import account_bar, login_page, show_published
+from pages.release.past import past_releases
 from pages.release.register import NO_LEDGER, PROBLEM, register, start_a_ledger
 from pages.release.request import DrawState, cap_mismatch, current_draw, page_query, request_another, request_of
-from pages.release.results import day_of, other_releases, show_result, stored_sentence
+from pages.release.results import day_of, show_result, stored_sentence
 from pages.release.shared_rows import shared_rows, sharing_button
 from pages.release.worker import busy, under_way
 from pages.shell.ledger.accounts import (
@@ -54,12 +57,17 @@ PUBLIC = "These rows are public: a release of them is a demonstration."
 NONE_OPEN = "Analysts cannot release from any rows now. The data owner can allow it on this page. Your request is kept."
 MAX_LINES = 6
 """Maximum number of statistics that are listed."""
+STEPS = ("Plan", "Budget", "Rehearse", SPEND)
+BUDGET, REHEARSAL, SPENDING, RELEASED = 1, 2, 3, 4
+"""The current step, and the end of all."""
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def show_release() -> None:
     """Draw the state that the ledger is in."""
     st.title("Release")
+    steps = st.empty()
+    _draw_steps(steps, BUDGET)
     problem = PROBLEM.pop()
     if problem:
         st.error(problem)
@@ -89,19 +97,26 @@ def show_release() -> None:
         show_data_in_use(source)
     source = untwinned(source)
     if not admitted():
-        _analysts(store, source, drawing, page)
+        _analysts(store, source, drawing, page, steps)
         return
-    account = compare_rows(source)
+    account, released = compare_rows(source), None
     if comparison_stopped(source):
         _stopped()
     elif account is None:
         register(store, source)
     else:
         record_true_values_shown(account, source)
-        _registered(store, account, source, drawing, page)
+        released = _registered(store, account, source, drawing, page, steps)
         if has_login() and isinstance(source.origin, Uploaded):
             sharing_button(account.registration, source.origin.table)
+    past_releases(store, released)
     _details()
+
+
+def _draw_steps(place: DeltaGenerator, current: int) -> None:
+    """Draw the four steps in one line, with those that are done and the current one."""
+    marks = [f"✓\u00a0{name}" if step < current else f"{step + 1}\u00a0{name}" for step, name in enumerate(STEPS)]
+    place.markdown(" → ".join(f"**{mark}**" if step == current else mark for step, mark in enumerate(marks)))
 
 
 def _details() -> None:
@@ -114,7 +129,9 @@ def _stopped() -> None:
     st.button("Continue", key="ledger_go_on", on_click=resume_comparison)
 
 
-def _analysts(store: Ledger, source: Source, drawing: Drawing | None, page: OnPage | None) -> None:
+def _analysts(
+    store: Ledger, source: Source, drawing: Drawing | None, page: OnPage | None, steps: DeltaGenerator
+) -> None:
     """Draw the page for an analyst, who releases from shared or public rows and cannot upload a file."""
     shared = {each: rows for each in store.dataset_ids() if (rows := shared_rows(each)) is not None}
     public_account = None if isinstance(source.origin, Uploaded) else compare_rows(source)
@@ -128,18 +145,21 @@ def _analysts(store: Ledger, source: Source, drawing: Drawing | None, page: OnPa
         if chosen in shared:
             origin = Uploaded(table=shared[chosen], private=True, digest=chosen)
             source = replace(source, origin=origin)
-        _registered(store, account_in(store, chosen), source, drawing, page)
+        _registered(store, account_in(store, chosen), source, drawing, page, steps)
     elif not comparison_stopped(source):
         st.info(NONE_OPEN)
     show_published(store)
 
 
-def _registered(store: Ledger, account: Account, source: Source, drawing: Drawing | None, page: OnPage | None) -> None:
-    """Draw states 3 to 8 of a registered data set."""
+def _registered(
+    store: Ledger, account: Account, source: Source, drawing: Drawing | None, page: OnPage | None, steps: DeltaGenerator
+) -> tuple[str, int] | None:
+    """Draw states 3 to 8 of a registered data set; return it with the entry that is shown, if any."""
     if account.wrong:
         st.error(account.wrong)
-        return
+        return None
     dataset_id = account.dataset_id
+    _draw_steps(steps, SPENDING if drawing else REHEARSAL)
     st.header(f"Spent {spent_words(account.spent)}, left {account.spent.left.amount}")
     restored = restored_sentence(account.spent.copies_put_back)
     sentences = (
@@ -155,13 +175,13 @@ def _registered(store: Ledger, account: Account, source: Source, drawing: Drawin
         first_request = request_of(source, account.registration, page)
     if drawing:
         waiting(drawing.future)
-        return
+        return None
     is_busy = busy(dataset_id)
     if account.spent.begun and not is_busy:
         spent = account_if_idle(store, dataset_id)
         if spent is None:
             waiting_for_another(store, dataset_id)
-            return
+            return None
         account = replace(account, spent=spent)
         for attempt in spent.begun:
             show_unfinished(store, dataset_id, attempt)
@@ -169,20 +189,23 @@ def _registered(store: Ledger, account: Account, source: Source, drawing: Drawin
     state = current_draw(store, dataset_id, first_request, set() if is_busy else interrupted)
     st.markdown(_request_words(state.request))
     if future := under_way(dataset_id, state.request):
+        _draw_steps(steps, SPENDING)
         waiting(future)
-        return
+        return None
     if is_busy and state.outcome is None and state.request.digest in interrupted:  # the draw ended during this run
         waiting_for_another(store, dataset_id)
-        return
+        return None
     if state.outcome is None:
-        _choose_draw(store, account, source, first_request, state.request)
+        _choose_draw(store, account, source, first_request, state.request, steps)
     else:
+        _draw_steps(steps, RELEASED if isinstance(state.outcome, Stored) else SPENDING)
         _show_outcome(store, account, state, first_request)
-    if admitted():
-        other_releases(store, dataset_id, state.outcome.entry if isinstance(state.outcome, Stored) else 0)
+    return (dataset_id, state.outcome.entry) if isinstance(state.outcome, Stored) else None
 
 
-def _choose_draw(store: Ledger, account: Account, source: Source, first_request: Request, request: Request) -> None:
+def _choose_draw(
+    store: Ledger, account: Account, source: Source, first_request: Request, request: Request, steps: DeltaGenerator
+) -> None:
     """Draw states 3 to 5, up to the only button that charges."""
     table = rows_of(source)
     sentence = (
@@ -194,7 +217,7 @@ def _choose_draw(store: Ledger, account: Account, source: Source, first_request:
     )
     if sentence:
         st.warning(sentence)
-        st.button("Charge and release", disabled=True, key="release_charge_off")
+        st.button(SPEND, disabled=True, key="release_charge_off")
         return
     offer_unfit_count(source, [part.reading for part in request.parts], key="release_fit")
     if message := last_message(request):  # there was no draw: the ledger was busy or not writable
@@ -207,15 +230,10 @@ def _choose_draw(store: Ledger, account: Account, source: Source, first_request:
     for part, error, coverage in zip(first_request.parts, rehearsal.errors, rehearsal.coverage, strict=True):
         if sentence := " ".join([error] * has_several + [coverage] * bool(coverage)):
             st.caption(f"{part.entry.title} of {escaped(part.reading.title)}: {sentence}")
-    show_cards(
-        list(zip(first_request.parts, rehearsal.files, strict=True)),
-        key="mock",
-        badge=MOCK,
-        downloadable=False,
-        mock=True,
-    )
+    show_cards(first_request, rehearsal.files, key="mock", badge=MOCK, downloadable=False, mock=True)
+    _draw_steps(steps, SPENDING)
     price = cost(request, account.registration)
-    confirm(store, account.dataset_id, request, table, price=price, left=account.spent.left - price)
+    confirm(store, account.dataset_id, request, table, price=price, spent=account.spent)
 
 
 def _show_outcome(store: Ledger, account: Account, state: DrawState, first_request: Request) -> None:

@@ -65,6 +65,12 @@ def keep_plan(table: str, plan: Plan) -> None:
     PLAN_SHOWN.value, SHOWN_LAST.value = (table, plan), "plan"
 
 
+def forget_plan(table: str) -> None:
+    """Note that Plan shows no statistic of a table."""
+    if PLAN_SHOWN.value and PLAN_SHOWN.value[0] == table:
+        PLAN_SHOWN.pop()
+
+
 def planned() -> tuple[str, Plan] | None:
     """Return what Plan showed last and the key of its table, if anything."""
     return PLAN_SHOWN.value

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.full
 
 def test_a_click_on_the_frontier_puts_its_mechanism_and_epsilon_into_the_plan(page: Page, server: Server) -> None:
     page.goto(server.url + "/plan?table=penguins")
+    page.get_by_role("button", name="Load an example").click()
     settled(page)
     page.get_by_text("Every mechanism, at every ε or n").click()
     settled(page)
@@ -46,6 +47,7 @@ def test_the_least_epsilon_for_targets_is_rehearsed_compared_opened_in_play_and_
     page: Page, server: Server
 ) -> None:
     page.goto(server.url + "/plan?table=penguins")
+    page.get_by_role("button", name="Load an example").click()
     settled(page)
     before, cost = asked(page), page.get_by_role("heading", level=2).inner_text()
     sentence = chart(page, "plan_chart").locator(SENTENCE)

@@ -36,6 +36,13 @@ from dprelease.requests.parts import Request, RequestPart
 STEWARD = Actor(name="Ada", role=Role.STEWARD)
 ANALYST = Actor(name="Grace", role=Role.ANALYST)
 NOMINAL = 30
+SPEND, SPEND_OFF = "Spend ε", "Spend"
+"""How the label of the only button that charges begins; and the whole label where nothing can be charged."""
+
+
+def spend(amount: str, *, budget: str = "2") -> str:
+    """The label for an amount of a budget."""
+    return f"{SPEND} {amount} of {budget}"
 
 
 class FewRows:

@@ -9,8 +9,12 @@ from urllib.parse import parse_qsl
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
+from dpcore.data.samples import sample
 from dpcore.data.sources import Source, Uploaded
 from pages.data.upload import SessionFile
+from pages.plan.plan_table import QUESTIONS
+from pages.plan.questions import initial_questions
 from pages.shell.addresses import PAGES
 from pages.shell.server.access import STEWARD_KEYS, USER, digest
 from tests import ROOT
@@ -56,8 +60,15 @@ def as_steward(app: AppTest) -> AppTest:
 
 
 def opened(page: str, **link: str) -> AppTest:
-    """A page by its file, opened by a link; underscores are hyphens. Play has few releases at ε = 1 by default."""
+    """A page by its file, opened by a link; underscores are hyphens.
+
+    Play has few releases at ε = 1 by default, and Plan its example.
+    """
     app = visitor(page)
+    if page == "plan/page.py":
+        key = link.get("table", "adult")
+        columns = (DeclaredColumn(name=each.name, on=each.on) for each in sample(key).columns)
+        app.session_state[QUESTIONS] = {key: initial_questions(DeclaredTable(columns=tuple(columns)))}
     if page == "play/page.py":
         link = {"trials": "100", "epsilon": "1", **link}
     for name, value in link.items():

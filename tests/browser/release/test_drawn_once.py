@@ -16,6 +16,7 @@ from launch import LOCALHOST
 from tests.browser.release.gated import gated_app
 from tests.browser.test_shell import process_of
 from tests.kit.browser import comes_true, own_port, type_token, watched_page
+from tests.kit.ledgers import spend
 from tests.kit.rest import PATIENCE, settled
 
 TOKEN = "token-of-a-test"
@@ -72,14 +73,14 @@ def ready(page: Page) -> Page:
     for name in ("Start a ledger", "Register", "Test run, free"):
         if page.get_by_role("button", name=name).count():
             press(page, name)
-    expect(page.get_by_role("button", name="Charge ε 1 and release")).to_be_visible()
+    expect(page.get_by_role("button", name=spend("1"))).to_be_visible()
     return page
 
 
 def clicked_and_moved(house: House, page: Page) -> None:
     """Two clicks and a slider, while the draw is held up."""
     house.gate.touch()
-    page.get_by_role("button", name="Charge ε 1 and release").dblclick()
+    page.get_by_role("button", name=spend("1")).dblclick()
     assert comes_true(lambda: bool(house.ledger.account(house.dataset_id).begun), page=page)
     page.get_by_role("slider", name="Privacy budget").focus()
     page.keyboard.press("ArrowLeft")
@@ -96,7 +97,7 @@ def test_clicked_twice_moved_and_in_two_tabs_it_is_drawn_once(browser: Browser, 
         expect(page.get_by_text("Spent ε 1 of 2, left 1")).to_be_visible()
         house.drew_once(page)
         # The other tab still shows its button; what it asks for is known, and costs nothing.
-        button = other.get_by_role("button", name="Charge ε 1 and release")
+        button = other.get_by_role("button", name=spend("1"))
         if button.count():
             button.click()
         expect(other.get_by_text("Spent ε 1 of 2, left 1")).to_be_visible()
@@ -121,7 +122,7 @@ def test_a_closed_tab_changes_nothing_and_a_killed_server_charges_once(browser: 
         with house.running() as process:
             page = ready(house.came(context.new_page()))
             house.gate.touch()
-            page.get_by_role("button", name="Charge ε 1 and release").click()
+            page.get_by_role("button", name=spend("1")).click()
             expect(page.get_by_text(DRAWING)).to_be_visible()
             page.close()
             house.gate.unlink()
@@ -133,7 +134,7 @@ def test_a_closed_tab_changes_nothing_and_a_killed_server_charges_once(browser: 
             press(page, "Release again, ε 1")
             press(page, "Test run, free")
             house.gate.touch()
-            page.get_by_role("button", name="Charge ε 1 and release").click()
+            page.get_by_role("button", name=spend("1")).click()
             expect(page.get_by_text(DRAWING)).to_be_visible()
             assert comes_true(lambda: bool(house.ledger.account(house.dataset_id).begun))
             process.kill()

@@ -17,6 +17,7 @@ from pages.shell.server.access import PARAMETER
 from run import HERE
 from tests.browser.pages.test_grid import type_at
 from tests.kit.browser import bring, go_to, no_traceback, running_server, watched_page
+from tests.kit.ledgers import SPEND
 from tests.kit.rest import settled
 
 CODE = "Gq7-a-code-of-a-test"
@@ -24,7 +25,7 @@ KIND, LOW, LABELS, BINS = 2, 3, 5, 6
 """Columns of the grid of columns."""
 MAX_CLICKS = 8
 """Clicks from the Plan page to a margin within its target."""
-CHARGE, CHARGED = re.compile(r"Charge ε .* and release"), re.compile(r"Entry 1, charged ε .*\. Not published\.")
+CHARGE, CHARGED = re.compile(f"{SPEND} .* of 2"), re.compile(r"Entry 1, charged ε .*\. Not published\.")
 MEAN = "Mean of income by region × sex"
 
 

@@ -19,6 +19,7 @@ from tests.browser.release.provider import CLIENT, provider
 from tests.browser.release.test_drawn_once import press, ready
 from tests.browser.test_shell import process_of
 from tests.kit.browser import opened_tab, own_port
+from tests.kit.ledgers import spend
 from tests.kit.rest import settled
 
 ADA, GRACE, EVE, MALLORY = "ada@example.org", "grace@example.org", "eve@example.org", "bob@example.org"
@@ -72,7 +73,7 @@ def test_a_reader_an_analyst_and_a_steward_log_in_and_do_what_they_may(browser: 
                 expect(page.get_by_text(NOTHING)).to_be_visible()
                 expect(page.get_by_role("button", name="Start a ledger")).to_have_count(0)
             with logged_in(browser, here, ADA) as steward:
-                press(ready(steward), "Charge ε 1 and release")
+                press(ready(steward), spend("1"))
                 expect(steward.get_by_text("Entry 1, charged ε 1. Not published.")).to_be_visible()
                 with logged_in(browser, here, GRACE) as page:
                     expect(page.get_by_text(f"{GRACE}, analyst")).to_be_visible()
@@ -81,7 +82,7 @@ def test_a_reader_an_analyst_and_a_steward_log_in_and_do_what_they_may(browser: 
                         expect(page.get_by_role("button", name=name)).to_have_count(0)
                     press(page, "Release again, ε 1")
                     press(page, "Test run, free")
-                    press(page, "Charge ε 1 and release")
+                    press(page, spend("1"))
                     expect(page.get_by_text("Entry 2, charged ε 1. Not published.")).to_be_visible()
                     page.get_by_role("button", name="Log out").click()
                     page.wait_for_url(lambda url: "/release" not in url)  # it goes to the first page

@@ -12,6 +12,7 @@ from dprelease.ledger.stores.selection import ADDRESS
 from tests.browser.release.test_drawn_once import DRAWING, House, ready
 from tests.dprelease.engines.values import running_postgres
 from tests.kit.browser import comes_true, own_port, watched_page
+from tests.kit.ledgers import spend
 
 pytestmark = pytest.mark.engines
 
@@ -29,7 +30,7 @@ def test_pressed_at_two_servers_it_is_drawn_once(
             ready(other.came(two))
             house.gate.touch()
             for page in (one, two):
-                page.get_by_role("button", name="Charge ε 1 and release").click()
+                page.get_by_role("button", name=spend("1")).click()
                 expect(page.get_by_text(DRAWING)).to_be_visible()
             assert comes_true(lambda: bool(house.ledger.account(house.dataset_id).begun), page=one)
             one.wait_for_timeout(1000)

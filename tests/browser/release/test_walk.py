@@ -17,6 +17,7 @@ from tests.browser.pages.test_grid import type_at
 from tests.browser.test_private_table import FILE, FROM, SECRETS, picked
 from tests.browser.test_session import as_bytes
 from tests.kit.browser import go_to, no_traceback, running_server, sound, visible_words, watched_page
+from tests.kit.ledgers import spend
 from tests.kit.rest import settled
 
 CODE = "Xk3-a-code-of-a-test"
@@ -43,6 +44,7 @@ def test_a_newcomer_walks_from_a_private_file_by_a_plan_to_a_verified_release(br
         press(page, "Use this column")
         go_to(page, "plan")
         picked(page, "Table", "Your table")
+        press(page, "Load an example")
         expect(page.get_by_role("heading", name="1 statistic of your table · ε = 0.5")).to_be_visible()
         press(page, "Release it")
         press(page, "Start a ledger")
@@ -54,7 +56,7 @@ def test_a_newcomer_walks_from_a_private_file_by_a_plan_to_a_verified_release(br
         expect(page.get_by_text("On mock data:")).to_be_visible()
         assert len(visible_words(page)) <= MOST
         sound(page)
-        page.get_by_role("button", name="Charge ε 0.5 and release").click()
+        page.get_by_role("button", name=spend("0.5")).click()
         expect(page.get_by_text("Entry 1, charged ε 0.5. Not published.")).to_be_visible()
         settled(page)
         press(page, "Publish, free")
@@ -66,12 +68,23 @@ def test_a_newcomer_walks_from_a_private_file_by_a_plan_to_a_verified_release(br
         page.mouse.move(0, 0)
         settled(page)
         assert len(visible_words(page)) <= MOST
+        download.value.save_as(zipped := tmp_path / download.value.suggested_filename)
+        press(page, "Open report")
+        expect(page.frame_locator("iframe[title=Report]").get_by_role("heading", level=1)).to_contain_text(
+            "Releases from"
+        )
+        assert page.locator("iframe[title=Report]").get_attribute("sandbox") == ""
+        page.keyboard.press("Escape")
+        page.get_by_text("Verify a release").click()
+        page.locator('input[type="file"]').last.set_input_files(zipped)
+        expect(page.get_by_text("The certificate and its files are consistent.")).to_be_visible()
         go_to(page, "ranges-and-cells")
         expect(page.locator(".st-key-status_bar")).to_contain_text("Spent ε 0.5 of 2")
         assert not any(secret.encode() in frame for secret in SECRETS for frame in frames)
         assert not any(secret.encode() in server.log.read_bytes() for secret in SECRETS)
-        with zipfile.ZipFile(download.value.path()) as archive:
+        with zipfile.ZipFile(zipped) as archive:
             archive.extractall(tmp_path)
+    zipped.unlink()
     files = sorted(path.name for path in tmp_path.iterdir())
     contents = b"".join((tmp_path / name).read_bytes() for name in files)
     assert not any(secret.encode() in contents for secret in SECRETS) and b"people.csv" not in contents

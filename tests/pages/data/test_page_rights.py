@@ -32,6 +32,7 @@ from pages.shell import status
 from pages.shell.ledger.access_records import CANNOT, NO_LEDGER
 from pages.shell.ledger.roles import ADMITTED
 from tests.kit.chance.numbers import has_number
+from tests.kit.ledgers import SPEND
 from tests.kit.ledgers import STEWARD as ADA
 from tests.pages.data.engine_sessions import (
     ADMITTED_STEWARD,
@@ -329,7 +330,7 @@ def test_an_analyst_releases_from_the_counts_that_a_steward_opened(no_ledger: Pa
     analyst.session_state["data"] = "my-file"
     analyst.switch_page("release/page.py")
     analyst = press(sound(analyst.run()), "Test run, free")
-    next(each for each in analyst.button if each.label.startswith("Charge ε")).click()
+    next(each for each in analyst.button if each.label.startswith(SPEND)).click()
     analyst = sound(analyst.run())
     ledger = Ledger(no_ledger)
     (dataset_id,) = ledger.dataset_ids()

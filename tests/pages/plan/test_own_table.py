@@ -50,9 +50,11 @@ def declared(*, by_person: bool) -> AppTest:
 
 
 def planned(app: AppTest) -> AppTest:
-    """Plan begins with the table that was just brought."""
+    """Plan begins with the table that was just brought; the example is loaded where it is empty."""
     sound(app.switch_page("plan/page.py").run())
     assert app.selectbox(key="table").value == OWN_FILE
+    for button in [each for each in app.button if each.label == "Load an example"]:
+        sound(button.click().run())
     return app
 
 

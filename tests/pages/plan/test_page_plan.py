@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,6 +39,7 @@ from pages.plan.plan_table import MAX_BYTES, OPENED, PlanTable
 from pages.plan.questions import OF_A_MEAN
 from pages.plan.view import SNIPPET
 from pages.shell.ledger.roles import ADMITTED
+from pages.shell.releasable import PLAN_SHOWN
 from tests import ROOT
 from tests.kit.ledgers import STEWARD
 from tests.pages.drawn_charts import drawn
@@ -56,7 +58,27 @@ def press(app: AppTest, label: str) -> AppTest:
     return sound(app.run())
 
 
-def test_it_opens_on_a_finished_plan() -> None:
+def test_it_opens_empty_and_each_change_can_be_undone_the_removal_of_the_last_statistic_too() -> None:
+    app = sound(visitor(PAGE).run())
+    assert app.header[0].value == "Statistics of Adult · protects one row"
+    assert not drawn(app) and PLAN_SHOWN not in app.session_state and "Undo" not in {each.label for each in app.button}
+    example = questions(press(app, "Load an example"))
+    next(each for each in app.number_input if each.label == "ε").set_value(1.5)
+    changed = questions(sound(app.run()))
+    assert changed[0].epsilon == 1.5 and changed[1:] == example[1:]
+    for left in (1, 0):
+        app = press(app, "Remove")
+        assert len(questions(app)) == left
+    assert app.header[0].value.startswith("Statistics of Adult") and PLAN_SHOWN not in app.session_state
+    for before in (changed[1:], changed, example, ()):
+        app = press(app, "Undo")
+        assert questions(app) == before
+        if before == example:
+            assert next(each for each in app.number_input if each.label == "ε").value == example[0].epsilon
+    assert "Undo" not in {each.label for each in app.button}
+
+
+def test_the_example_is_a_finished_plan() -> None:
     app = sound(opened(PAGE))
     assert [each.columns for each in questions(app)] == [("age",), ("sex",)]
     assert "2 statistics of Adult" in app.header[0].value and "ε = 0.75" in app.header[0].value
@@ -89,6 +111,10 @@ def test_each_row_names_its_margin_in_its_own_unit_and_the_worst_error_stands_be
         "hidden by noise",
     ]
     assert not fifth.single < 1
+    needed = fourth.margin.people_needed(0.05) if fourth.margin else 0
+    counted = math.ceil(first.single * 344 / 0.1)
+    smallest = [each.value for each in app.markdown if each.value.endswith(" people") and each.value[0].isdigit()]
+    assert smallest == [f"{counted:,} people", f"{needed:,} people"], "none of a mean, a median or what noise hides"
     worst = [each.value.replace("\\", "") for each in app.caption if each.value.startswith("Worst error")]
     assert len(worst) == 5 and f"guaranteed {percent(first.promised)}" in worst[0]
 
@@ -99,13 +125,24 @@ def test_the_budget_of_the_rows_stands_beside_the_cost(no_ledger: Path) -> None:
     app = visitor(PAGE)
     app.session_state[ADMITTED] = True
     app.query_params["table"] = "penguins"
-    app = sound(app.run())
+    app = press(sound(app.run()), "Load an example")
     assert app.header[0].value == "2 statistics of Palmer penguins · ε = 0.75 of 2 · protects one row"
     [bar] = app.get("progress")
     assert bar.proto.text == "Spent ε 0 of 2. With this plan: ε 0.75." and bar.proto.value == 37
     next(each for each in app.number_input if each.label == "ε").set_value(1.9)
     [bar] = sound(app.run()).get("progress")
     assert bar.proto.text == "Spent ε 0 of 2. With this plan: ε 2.15. Too little is left." and bar.proto.value == 100
+
+
+def test_the_errors_at_a_second_total_stand_beside_those_of_the_plan() -> None:
+    app = sound(opened(PAGE, table="penguins"))
+    next(each for each in app.number_input if each.label == "Compare with ε").set_value(3.0)
+    plan: Plan = sound(app.run()).session_state["plan_shown"][1]
+    other = plan.with_losses({0: 2.0, 1: 1.0})  # four times as much of each
+    pairs = zip(finish(predict(plan)), finish(predict(other)), strict=True)
+    margins = [f"± {significant(344 * each.single)} people" for pair in pairs for each in pair]
+    assert [each.value for each in app.markdown if each.value.startswith("± ")] == margins
+    assert any(each.value == "± at ε = 3" for each in app.caption) and plan.cost.epsilon == 0.75
 
 
 def test_the_cost_follows_the_losses() -> None:
@@ -338,11 +375,11 @@ def test_bounds_missing_values_and_rows_stand_beside_every_value() -> None:
     assert any(each.value == "counted-mean" for each in app.selectbox), "no cell of a sample is surely filled"
 
 
-def test_every_bundled_table_opens_on_a_plan() -> None:
+def test_every_bundled_table_has_an_example() -> None:
     app = sound(opened(PAGE))
     for key in ("earnings", "census", "medical", "pets", "cities", "digits", "penguins"):
         app.selectbox(key="table").set_value(key)
-        sound(app.run())
+        app = press(sound(app.run()), "Load an example")
         assert not app.error and questions(app, key)
 
 

@@ -24,6 +24,7 @@ from dprelease.plan.questions import Plan
 from pages.plan.add_questions import available_questions
 from pages.plan.plan_table import PlanTable
 from pages.shell.ledger.roles import VARIABLE
+from tests.kit.ledgers import spend
 from tests.pages.drawn_charts import drawn
 from tests.pages.opening import opened, sound
 from tests.pages.plan.test_page_plan import PAGE, press, questions
@@ -144,14 +145,14 @@ def test_one_press_from_plan_to_a_whole_tables_release(no_ledger: Path, monkeypa
     assert [each.entry_key for each in plan.questions] == ["whole-table"]
     app.switch_page(ledgers.PAGE)  # as the button does
     app = sound(app.run())
-    app = ledgers.press(ledgers.press(app, "Test run, free"), "Charge ε 1 and δ 0.000000001 and release")
+    app = ledgers.press(ledgers.press(app, "Test run, free"), spend("1"))
     ledger, dataset_id = ledgers.the(no_ledger)
     [stored] = ledger.stored(dataset_id)
     assert not check(ledger, dataset_id) and ledger.account(dataset_id).spent.epsilon_or_rho == 10**9
     made = pd.read_csv(io.BytesIO(stored.files["rows_of_nobody.csv"]))
     assert list(made) == [column.name for column in sample("penguins").columns] and len(made) == 344
-    app.switch_page(PAGE)  # on which the plan is another again
-    app = sound(app.run())
+    app.switch_page(PAGE)  # where another plan is made
+    app = press(sound(app.run()), "Load an example")
     [since] = [each for each in app.caption if each.value.startswith("Since the release of entry 1")]
     told = since.help.replace("\\", "")
     assert "3 changes." in since.value and told.count("New: ") == 2 and "Left out: Whole table" in told

@@ -19,6 +19,7 @@ from pages.shell.ledger import reading_progress
 from pages.shell.ledger.accounts import CACHED_ACCOUNT, HALTED, PRINTS
 from pages.shell.ledger.reading_progress import READING, STOPPED, Watched
 from pages.shell.ledger.spent import UNKNOWN
+from tests.kit.ledgers import SPEND
 from tests.pages.opening import as_steward, sound, visitor
 from tests.pages.release.test_page_states import PAGE, came, press, registered, said, token
 
@@ -65,7 +66,7 @@ def test_the_line_on_top_follows_a_comparison_in_the_same_visit(no_ledger: Path)
         return sound(app.run())
 
     app = press(press(at_numbers_made_up(), "Start a ledger"), "Register")
-    press(press(app, "Test run, free"), "Charge ε")
+    press(press(app, "Test run, free"), SPEND)
     assert "Budget spent: **ε = 0**" not in said(at_numbers_made_up())
 
 

@@ -31,7 +31,7 @@ from pages.shell.ledger.roles import ADMITTED
 from pages.shell.private.data_in_use import escaped
 from pages.shell.private.steward import FIT_ASKED
 from tests import ROOT
-from tests.kit.ledgers import STEWARD
+from tests.kit.ledgers import SPEND, SPEND_OFF, STEWARD
 from tests.kit.sources import own
 from tests.pages.opening import sound, visitor
 from tests.pages.release.test_page_states import PAGE, press, said, token
@@ -84,7 +84,7 @@ def test_settings_that_nobody_chose_stand_before_the_charge(no_ledger: Path) -> 
 
 
 def test_a_release_of_the_page_says_in_its_certificate_how_the_file_was_read(no_ledger: Path) -> None:
-    app = press(press(before_the_charge(no_ledger, column="Lohn"), "Test run, free"), "Charge ")
+    app = press(press(before_the_charge(no_ledger, column="Lohn"), "Test run, free"), SPEND)
     (stored,) = Ledger(no_ledger).stored(*Ledger(no_ledger).dataset_ids())
     settings = {"type": "Format", "separator": ";", "decimal": ","}
     assert stored.body["request"]["data"]["file_format"] == settings and "Entry 1" in said(app)
@@ -101,7 +101,7 @@ def test_an_opened_plan_of_a_file_that_is_read_otherwise_is_not_released(no_ledg
     plan = Plan(table=table, n=ROWS, questions=(question,), file_format=Format(separator=";", decimal="."))
     app.session_state["plan_shown"] = ("plan-file", plan)
     assert OTHER_FORMAT.format(setting="decimal sign") in [each.value for each in sound(app.run()).warning]
-    assert next(each for each in app.button if each.label == "Charge and release").disabled
+    assert next(each for each in app.button if each.label == SPEND_OFF).disabled
 
 
 def test_the_owner_has_the_cells_counted_and_that_is_noted_first(no_ledger: Path) -> None:

@@ -21,6 +21,7 @@ from dprelease.requests.parts import Request
 from pages.data.upload import SessionFile
 from pages.release.cards import REFUSED
 from tests.kit.chance.numbers import has_number
+from tests.kit.ledgers import SPEND, SPEND_OFF, spend
 from tests.pages.opening import as_steward, neighbours_said, sound, visitor
 from tests.pages.release.test_page_states import PAGE, came, press, registered, said, the, token
 
@@ -40,8 +41,8 @@ def seen(page: str, **link: str) -> AppTest:
 
 
 def released(app: AppTest) -> AppTest:
-    for label in ("Start a ledger", "Register", "Test run, free", "Charge ε"):
-        if any(each.label == label and not each.disabled for each in app.button) or label == "Charge ε":
+    for label in ("Start a ledger", "Register", "Test run, free", SPEND):
+        if any(each.label == label and not each.disabled for each in app.button) or label == SPEND:
             app = press(app, label)
     return app
 
@@ -101,10 +102,10 @@ def test_a_conversation_has_its_sentence_and_no_button(no_ledger: Path) -> None:
         "A conversation with adaptive queries cannot be released. Choose the "
         "sweeping analyst, whose queries are fixed in advance."
     ) in said(app)
-    assert next(each for each in app.button if each.label == "Charge and release").disabled
+    assert next(each for each in app.button if each.label == SPEND_OFF).disabled
     assert not any(each.label.startswith("Test run") for each in app.button)
     app = seen("conversation/page.py", data="penguins.body_mass_g", ask_analyst="sweeping")
-    assert "Entry 1, charged ε 1" in said(press(press(app, "Test run, free"), "Charge ε"))
+    assert "Entry 1, charged ε 1" in said(press(press(app, "Test run, free"), SPEND))
     assert b"declined" in last(no_ledger).files["answers.csv"]
 
 
@@ -136,7 +137,7 @@ def test_persons_are_registered_from_the_page_and_charged_as_persons(no_ledger: 
     fixed = the(no_ledger)[0].registration(the(no_ledger)[1])
     assert (fixed.person_column, fixed.rows_a_person, fixed.public_n) == ("who", 3, 10_000)
     app.number_input(key="epsilon").set_value(0.5)
-    app = press(press(sound(app.run()), "Test run, free"), "Charge ε 1.5 and release")
+    app = press(press(sound(app.run()), "Test run, free"), spend("1.5"))
     shown = said(app).replace(str(no_ledger), "")  # a folder of temporary files may have any number
     assert "Entry 1, charged ε 1.5" in shown and not has_number(shown, 140)
     stored = last(no_ledger)
@@ -155,7 +156,7 @@ def test_persons_are_registered_from_the_page_and_charged_as_persons(no_ledger: 
         values=(("epsilon", 0.1), ("delta", 1e-8)),
     )  # fmt: skip
     app.number_input(key="epsilon").set_value(0.1)
-    app = press(press(sound(app.run()), "Test run, free"), "Charge ε 0.29")
+    app = press(press(sound(app.run()), "Test run, free"), f"{SPEND} 0.29")
     told, worse = last(no_ledger).body["guarantee"], 1e-8 * math.expm1(0.3) / math.expm1(0.1)
     [part] = Request.of(last(no_ledger).body["request"]).parts
     proved = part.mechanism.person_guarantee(part.problem, 3)

@@ -13,6 +13,7 @@ import pytest
 from dprelease.release import Rehearsal, rehearse_in_steps
 from pages.release import draw
 from pages.shell.tasks import jobs
+from tests.kit.ledgers import SPEND
 from tests.pages.opening import sound
 from tests.pages.release.test_page_states import press, registered, said, the, token
 
@@ -39,7 +40,7 @@ def test_a_long_rehearsal_leaves_the_page_free_and_is_stopped(no_ledger: Path, m
     job = app.session_state[jobs.JOBS][draw.REHEARSED_REQUEST]
     assert reached.wait(60) and "Stop" in labels(app) and "On mock data" not in said(app)
     app = press(app, "Stop")
-    assert "Continue" in labels(app) and not any(label.startswith("Charge") for label in labels(app))
+    assert "Continue" in labels(app) and not any(label.startswith(SPEND) for label in labels(app))
     app = press(app, "Continue")
     again = app.session_state[jobs.JOBS][draw.REHEARSED_REQUEST]
     assert again is not job
@@ -54,6 +55,6 @@ def test_a_long_rehearsal_leaves_the_page_free_and_is_stopped(no_ledger: Path, m
     if draw.REHEARSED_REQUEST in app.session_state[jobs.JOBS]:
         wait([app.session_state[jobs.JOBS][draw.REHEARSED_REQUEST].future], timeout=60)
         sound(app.run())
-    assert "On mock data: " in said(app) and any(label.startswith("Charge ε 0.5") for label in labels(app))
+    assert "On mock data: " in said(app) and any(label.startswith(f"{SPEND} 0.5") for label in labels(app))
     ledger, dataset_id = the(no_ledger)
     assert not ledger.outcomes(dataset_id) and ledger.account(dataset_id).spent.epsilon_or_rho == 0

@@ -15,6 +15,7 @@ from pages.release.register import PRIVATE_NAME
 from pages.release.request import cap_mismatch
 from pages.shell.ledger.roles import ADMITTED, VARIABLE
 from pages.shell.private.clearing import KEPT_KEYS
+from tests.kit.ledgers import SPEND
 from tests.pages.release.test_page_states import KEY, came, press, registered
 from tests.pages.uploads import uploaded
 
@@ -47,7 +48,7 @@ def test_a_private_file_s_name_is_not_offered_as_the_certificate_s() -> None:
 
 
 def test_no_table_of_what_is_unpublished_offers_itself_as_a_file() -> None:
-    app = press(press(registered(), "Test run"), "Charge")
+    app = press(press(registered(), "Test run"), SPEND)
     assert any(HIDDEN in each.proto.body for each in app.get("html"))
     app = press(app, "Publish")
     assert not any(HIDDEN in each.proto.body for each in app.get("html"))

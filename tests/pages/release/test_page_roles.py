@@ -27,7 +27,7 @@ from pages.release.view import NONE_OPEN
 from pages.shell.ledger import roles
 from pages.shell.ledger.accounts import CACHED_ACCOUNT, HALTED, PRINTS
 from pages.shell.ledger.reading_progress import STOPPED
-from tests.kit.ledgers import ANALYST, FewRows
+from tests.kit.ledgers import ANALYST, SPEND, FewRows
 from tests.pages.drawn_charts import drawn
 from tests.pages.opening import STEWARD, sound, visitor
 from tests.pages.release.test_page_states import PAGE, press, said, the, token
@@ -69,7 +69,7 @@ def labels(app: AppTest) -> list[str]:
 
 def released() -> AppTest:
     app = press(press(came(ADA), "Start a ledger"), "Register")
-    return press(press(app, "Test run, free"), "Charge ε")
+    return press(press(app, "Test run, free"), SPEND)
 
 
 def test_a_steward_registers_releases_and_publishes_by_name(no_ledger: Path) -> None:
@@ -91,13 +91,13 @@ def test_others_see_what_is_published_and_nothing_else(no_ledger: Path, who: str
     seen = came(who)
     assert "Entry 1, charged ε 1. Published." in said(seen) and "steward" not in said(seen)
     assert ("Release again, ε 1" in labels(seen)) == analyst
-    assert set(labels(seen)) <= {"Log out", "Release again, ε 1", "Present", "Copy link"}
+    assert set(labels(seen)) <= {"Log out", "Release again, ε 1", "Open report", "Present", "Copy link"}
     # A release of other data has the same number.
     app.selectbox(key="data").set_value("pets.species")
     app = sound(app.run())
     next(each for each in app.radio if "same people" in each.label).set_value("")
     app = press(press(sound(app.run()), "Register"), "Test run, free")
-    press(press(app, "Charge ε"), "Publish, free")
+    press(press(app, SPEND), "Publish, free")
     seen = came(who)
     for toggle in seen.toggle:
         toggle.set_value(True)
@@ -122,11 +122,11 @@ def test_what_a_role_may_not_do_is_refused_and_not_only_hidden(no_ledger: Path) 
     sound(app.run())
     assert not no_ledger.exists()
     app = press(press(press(came(ADA), "Start a ledger"), "Register"), "Test run, free")
-    app = clicked(in_as(app, GRACE), "Charge ε")
+    app = clicked(in_as(app, GRACE), SPEND)
     ledger, dataset_id = the(no_ledger)
     assert ANOTHER in said(app), "an analyst may release, by their own button"
     assert not ledger.outcomes(dataset_id) and not ledger.account(dataset_id).begun
-    press(press(came(ADA), "Test run, free"), "Charge ε")
+    press(press(came(ADA), "Test run, free"), SPEND)
     with pytest.raises(LedgerError, match="Only the data owner may publish"):
         ledger.publish(dataset_id, 1, ANALYST)
 
@@ -179,12 +179,12 @@ def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(
         assert "files of at most 1 rows" in said(steward)
     steward = press(sound(steward.run()), "Let analysts release from these rows")
     app = press(came(GRACE, file=made_up()), "Test run, free")
-    assert "Charge ε 1 and release once." in said(app) and "incomes.csv" not in said(app)
+    assert "This spends ε 1 and releases once." in said(app) and "incomes.csv" not in said(app)
     with monkeypatch.context() as patch:
         patch.setattr(releases, "BYTES_TO_READ", 2 << 30)
         assert TOO_WIDE in said(sound(app.run()))
     app = sound(app.run())
-    app = press(app, "Charge ε")
+    app = press(app, SPEND)
     assert "Entry 1, charged ε 1. Not published." in said(app) and NOT_YET in said(app)
     assert not app.get("download_button") and not drawn(app) and not app.dataframe and str(no_ledger) not in said(app)
     assert not {"Publish, free", "Register", "Let analysts release from these rows"} & set(labels(app))
@@ -194,7 +194,7 @@ def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(
     app = sound(app.run())
     assert len(app.get("download_button")) == 2 and "Release again, ε 1" in labels(app), "a zip and a CSV"
     # Over the budget nothing is drawn, whoever asks.
-    app = press(press(app, "Release again, ε 1"), "Charge ε")
+    app = press(press(app, "Release again, ε 1"), SPEND)
     assert "Spent ε 2 of 2" in said(app)
     app = press(app, "Release again, ε 1")
     assert "needs ε 1, but only ε 0 is left. Nothing was released." in said(app) and not check(ledger, dataset_id)
@@ -231,12 +231,12 @@ def test_a_button_charges_for_whom_it_was_shown_to_and_while_the_rows_are_open(n
     steward = press(press(came(ADA, file=uploaded(private=True)), "Start a ledger"), "Register")
     steward = press(steward, "Let analysts release from these rows")
     app = press(came(GRACE, file=made_up()), "Test run, free")
-    app = clicked(in_as(app, then), "Charge ε")
+    app = clicked(in_as(app, then), SPEND)
     assert ANOTHER in said(app)
     ledger, dataset_id = the(no_ledger)
     app = sound(in_as(app, GRACE).run())
     press(steward, "Stop analysts from releasing from these rows")
-    app = clicked(app, "Charge ε")
+    app = clicked(app, SPEND)
     assert CLOSED in said(app) and NONE_OPEN in said(app)
     assert not ledger.outcomes(dataset_id) and not ledger.account(dataset_id).begun
 

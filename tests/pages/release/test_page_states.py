@@ -30,7 +30,7 @@ from pages.shell.ledger.spent import spent_sentence
 from pages.shell.server.access import PARAMETER, STEWARD_KEYS, USER
 from tests.kit import ledgers
 from tests.kit.chance.numbers import has_number
-from tests.kit.ledgers import of_an_older_schema
+from tests.kit.ledgers import SPEND, SPEND_OFF, of_an_older_schema, spend
 from tests.pages.opening import STEWARD, as_steward, file_of, opened, sound, texts, visitor
 from tests.pages.uploads import uploaded
 
@@ -65,6 +65,12 @@ def said(app: AppTest) -> str:
     return "\n".join([texts(app), *(each.value for each in [*app.header, *app.success])])
 
 
+def steps(app: AppTest) -> str:
+    """The line of the four steps."""
+    [line] = [each.value for each in app.markdown if " → " in each.value]
+    return line.replace("\u00a0", " ")
+
+
 def registered() -> AppTest:
     return press(press(came(), "Start a ledger"), "Register")
 
@@ -74,7 +80,7 @@ def test_that_nobody_is_protected_stands_beside_public_rows() -> None:
 
 
 def released() -> AppTest:
-    return press(press(registered(), "Test run, free"), "Charge ε")
+    return press(press(registered(), "Test run, free"), SPEND)
 
 
 def the(folder: Path) -> tuple[Ledger, str]:
@@ -134,23 +140,28 @@ def test_a_public_demonstration_keeps_no_ledger(monkeypatch: pytest.MonkeyPatch)
 def test_from_no_ledger_to_a_release_and_once_more(no_ledger: Path) -> None:
     app = came()
     assert "There is no ledger on this machine yet. Every release needs one." in said(app)
+    assert steps(app) == "✓ Plan → **2 Budget** → 3 Rehearse → 4 Spend"
     assert str(no_ledger) in said(app) and not no_ledger.exists()
     app = press(app, "Start a ledger")
     assert "You cannot change the unit of privacy and the neighbouring relation later." in said(app)
+    assert "**2 Budget**" in steps(app)
     app = press(app, "Register")
+    assert "**3 Rehearse**" in steps(app)
     ledger, dataset_id = the(no_ledger)
     assert "Spent ε 0 of 2, left 2" in said(app) and "together are (2, 10⁻⁶)-private" in said(app)
     app = press(app, "Test run, free")
     assert "On mock data: " in said(app) and "257 numbers" in said(app) and "Nothing was charged." in said(app)
-    assert "Charge ε 1 and release once. Budget left afterwards: ε 1 and δ 0.000001. This cannot be undone." in said(
-        app
+    assert (
+        "This spends ε 1 and releases once. Budget left afterwards: ε 1 and δ 0.000001. This cannot be undone."
+        in said(app)
     )
     assert (
         "Until the data owner publishes it, the release is a private preview. "
         "It is charged at once. To see it again is free."
     ) in said(app)
-    assert not ledger.outcomes(dataset_id)
-    app = press(app, "Charge ε 1 and release")
+    assert not ledger.outcomes(dataset_id) and "✓ Rehearse → **4 Spend**" in steps(app)
+    app = press(app, spend("1"))
+    assert steps(app) == "✓ Plan → ✓ Budget → ✓ Rehearse → ✓ Spend"
     assert "Entry 1, charged ε 1. Not published." in said(app) and "Spent ε 1 of 2, left 1" in said(app)
     assert not app.get("download_button"), "what nobody published is served to nobody"
     assert "as entry 1. To see it again is free." in said(came()) and len(ledger.outcomes(dataset_id)) == 1
@@ -162,12 +173,12 @@ def test_from_no_ledger_to_a_release_and_once_more(no_ledger: Path) -> None:
     app = came()
     assert " as entry 1. To see it again is free." in said(app) and "Released on " in said(app)
     app = press(press(app, "Release again, ε 1"), "Test run, free")
-    app = press(app, "Charge ε 1 and release")
+    app = press(app, spend("1"))
     assert "Entry 2, charged ε 1. Not published." in said(app) and len(ledger.outcomes(dataset_id)) == 2
     assert ledger.stored(dataset_id)[0].files != ledger.stored(dataset_id)[1].files
     app = press(app, "Release again, ε 1")
     assert "needs ε 1, but only ε 0 is left. Nothing was released." in said(app)
-    assert next(each for each in app.button if each.label == "Charge and release").disabled
+    assert next(each for each in app.button if each.label == SPEND_OFF).disabled
 
 
 def test_pressed_twice_it_is_drawn_and_charged_once(no_ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +193,7 @@ def test_pressed_twice_it_is_drawn_and_charged_once(no_ledger: Path, monkeypatch
 
     monkeypatch.setattr(worker, "release", held_up)
     for each in (app, other):
-        next(button for button in each.button if button.label.startswith("Charge ε")).click()
+        next(button for button in each.button if button.label.startswith(SPEND)).click()
         sound(each.run())
         assert DRAWING in said(each)
     app.number_input(key="epsilon").set_value(0.5)
@@ -230,7 +241,7 @@ def test_what_died_is_told_and_its_steward_may_say_that_the_machine_failed(
     app = press(registered(), "Test run, free")
     with monkeypatch.context() as patch:
         patch.setattr("dprelease.release.book", killed)
-        app = press(app, "Charge ε")
+        app = press(app, SPEND)
     ledger, dataset_id = the(no_ledger)
     died = "the release did not finish, and no result was shown. The cause may depend on the rows, so the charge stays."
     assert died in said(app) and "Spent ε 1 of 2" in said(app) and len(ledger.account(dataset_id).begun) == 1
@@ -239,7 +250,7 @@ def test_what_died_is_told_and_its_steward_may_say_that_the_machine_failed(
         assert DRAW_IN_PROGRESS in said(app) and "did not finish" not in said(app)
     app = press(sound(app.run()), "Machine failure: remove the charge")
     assert "Spent ε 0 of 2" in said(app) and "The data owner declared 1 machine failure." in said(app)
-    app = press(app, "Charge ε 1 and release")
+    app = press(app, spend("1"))
     assert "Entry 2, charged ε 1. Not published." in said(app) and not check(ledger, dataset_id)
 
 
@@ -253,14 +264,14 @@ def test_busy_and_unwritable_ledgers_charge_nothing(no_ledger: Path, monkeypatch
     ledger, dataset_id = the(no_ledger)
     monkeypatch.setattr(worker, "release", partial(release, patience=0))
     with ledger.turn(dataset_id):
-        app = press(app, "Charge ε")
+        app = press(app, SPEND)
         assert DRAW_IN_PROGRESS in said(app) and "Spent ε 0 of 2" in said(app)
 
     def full(*_: Any, **__: Any) -> Any:
         raise LedgerError(UNWRITABLE)
 
     monkeypatch.setattr(Ledger, "begin", full)
-    app = press(app, "Charge ε")
+    app = press(app, SPEND)
     assert UNWRITABLE in said(app) and "Spent ε 0 of 2" in said(app)
 
 
@@ -272,7 +283,7 @@ def test_a_damaged_chain_closes_the_page(no_ledger: Path) -> None:
         connection.execute("UPDATE entries SET body = replace(body, 'identity', 'gaussian')")
         connection.commit()
     app = sound(app.run())
-    assert "Restore a backup." in said(app) and not any(each.label.startswith("Charge") for each in app.button)
+    assert "Restore a backup." in said(app) and not any(each.label.startswith(SPEND) for each in app.button)
     assert "pent **ε" not in said(app) and "Budget spent" not in said(app) and "Spent ε" not in said(app)
 
 
@@ -287,7 +298,7 @@ def test_what_is_not_releasable_has_its_sentence_and_no_button() -> None:
     app.session_state["shown"] = recipe
     app = sound(app.run())
     assert "Random differential privacy is proved here only for replacing one of n rows" in said(app)
-    assert next(each for each in app.button if each.label == "Charge and release").disabled
+    assert next(each for each in app.button if each.label == SPEND_OFF).disabled
 
 
 def test_a_plan_is_released_in_one_press(no_ledger: Path) -> None:
@@ -295,7 +306,7 @@ def test_a_plan_is_released_in_one_press(no_ledger: Path) -> None:
     app.switch_page("plan/page.py")
     app = sound(app.run())
     app.selectbox(key="table").set_value("penguins")
-    app = sound(app.run())
+    app = press(sound(app.run()), "Load an example")
     plan = app.session_state["plan_shown"][1]
     [button] = [each for each in app.button if each.label == "Release it"]
     assert "Until the data owner publishes it" in button.help
@@ -308,7 +319,7 @@ def test_a_plan_is_released_in_one_press(no_ledger: Path) -> None:
         == f"The plan: {len(plan.questions)} statistics"
     )
     price = f"ε {plan.cost.epsilon:g}"
-    app = press(press(app, "Test run, free"), f"Charge {price} and release")
+    app = press(press(app, "Test run, free"), f"Spend {price} of 2")
     assert f"Entry 1, charged {price}. Not published." in said(app)
     ledger, dataset_id = the(no_ledger)
     (stored,) = ledger.stored(dataset_id)
@@ -321,7 +332,7 @@ def test_a_new_budget_covers_the_plan(no_ledger: Path, each: float, default: flo
     app.switch_page("plan/page.py")
     app = sound(app.run())
     app.selectbox(key="table").set_value("penguins")
-    app = sound(app.run())
+    app = press(sound(app.run()), "Load an example")
     key, plan = app.session_state["plan_shown"]
     priced = replace(plan, questions=tuple(replace(question, epsilon=each) for question in plan.questions))
     app = press(app, "Release it")
@@ -348,7 +359,7 @@ def test_other_data_of_the_same_people_share_a_budget(no_ledger: Path) -> None:
 def test_the_line_on_top_tells_what_the_ledger_says_and_only_to_its_steward(no_ledger: Path) -> None:
     app = registered()
     app.number_input(key="epsilon").set_value(0.5)
-    app = press(press(sound(app.run()), "Test run, free"), "Charge ε 0.5 and release")
+    app = press(press(sound(app.run()), "Test run, free"), spend("0.5"))
     for page in ("play/page.py", "plan/page.py"):
         app.switch_page(page)
         app = sound(app.run())
@@ -371,7 +382,7 @@ def test_a_private_file_names_its_n_and_leaves_nothing_of_its_rows(no_ledger: Pa
     assert COUNT_IS_PRIVATE in said(app) and next(each for each in app.button if each.label == "Register").disabled
     next(each for each in app.radio if each.label == "Neighbouring data sets").set_value("add_remove_one")
     app = press(sound(app.run()), "Register")
-    app = press(press(app, "Test run, free"), "Charge ε")
+    app = press(press(app, "Test run, free"), SPEND)
     shown = said(app).replace(str(no_ledger), "")  # a folder of temporary files may have any number
     assert "Entry 1, charged ε 1. Not published." in shown and not has_number(shown, 500)
     keys = [each.key for kind in (app.button, app.number_input, app.radio, app.text_input) for each in kind]
@@ -385,7 +396,7 @@ def test_a_private_file_names_its_n_and_leaves_nothing_of_its_rows(no_ledger: Pa
     app.switch_page(PAGE)
     app = press(sound(app.run()), "Release again, ε 1")
     app = press(app, "Test run, free") if any(each.label == "Test run, free" for each in app.button) else app
-    app = press(app, "Charge ε")
+    app = press(app, SPEND)
     assert the(no_ledger)[0].stored(the(no_ledger)[1])[-1].body["guarantee"]["steward_saw_true_values"]
 
 

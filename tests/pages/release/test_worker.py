@@ -30,7 +30,7 @@ from pages.shell.ledger.accounts import account_in
 from pages.shell.ledger.roles import ADMITTED, TYPE_TOKEN
 from pages.shell.ledger.spent import record_true_values_shown
 from pages.shell.server import streamlit_internals
-from tests.kit.ledgers import STEWARD, request_of
+from tests.kit.ledgers import SPEND, STEWARD, request_of
 from tests.kit.sources import own
 from tests.pages.opening import file_of, sound
 from tests.pages.release.test_page_states import press, registered, said, the, token
@@ -137,7 +137,7 @@ def test_what_goes_wrong_before_anything_is_charged_is_not_said_to_be_charged(
 
 
 def test_pages_do_not_wait_for_whoever_draws(no_ledger: Path) -> None:
-    app = press(press(registered(), "Test run, free"), "Charge ε")
+    app = press(press(registered(), "Test run, free"), SPEND)
     ledger, dataset_id = the(no_ledger)
     with ledger.turn(dataset_id), ledger.drawing(dataset_id):
         start = time.monotonic()
@@ -193,7 +193,7 @@ def noting(then: Any, told: list[tuple[str, str]]) -> Any:
 def test_a_press_of_somebody_who_is_not_admitted_draws_nothing(no_ledger: Path) -> None:
     app = press(registered(), "Test run, free")
     app.session_state[ADMITTED], app.user = False, {}
-    next(each for each in app.button if each.label.startswith("Charge ε")).click()
+    next(each for each in app.button if each.label.startswith(SPEND)).click()
     app = sound(app.run())
     ledger, dataset_id = the(no_ledger)
     assert ANOTHER in said(app) and TYPE_TOKEN in said(app)

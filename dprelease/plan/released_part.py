@@ -1,0 +1,86 @@
+"""The plan of a released statistic, rebuilt from its public request: its errors are those that the plan showed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from dpcore.core import ParameterError
+from dpcore.data.columns import is_number
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
+from dpcore.data.readings import Columns
+from dpcore.queries.groups import GroupStatistics
+from dpcore.queries.marginals import Marginals
+from dprelease.plan.groups import MEAN, PEOPLE, RATIO, SHARE, SPREAD, SUM
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import PEOPLE_ENTRIES, Plan
+from dprelease.requests.parts import Request, RequestPart
+
+PLANNED = {
+    (1, 1): {"mean": MEAN, "sum": SUM, "proportion": SHARE},
+    (1, 2): {"mean": SPREAD},
+    (2, 1): {"ratio of sums": RATIO},
+}
+"""Statistics by group whose margin is planned, by how many numbers they are of, their degree and their name."""
+
+
+def plan_of_part(request: Request, part: RequestPart, *, name: str, beta: float) -> Plan | None:
+    """Return the plan of one statistic of which this is the part; None where no plan has such a statistic.
+
+    Args:
+        request: of the release.
+        part: one of its parts.
+        name: of the statistic in the released file; only statistics by group have several.
+        beta: failure probability of the plan.
+    """
+    if not isinstance(part.reading, Columns):
+        return None
+    # A declared column has cells of equal width; of those that form groups only their number counts.
+    columns = zip(part.reading.names, part.reading.on.columns, strict=True)
+    declared = [(each, replace(on, cuts=()) if is_number(on) else on) for each, on in columns]
+    for settings in _candidates(part, name):
+        with suppress(ParameterError):  # no statistic of a plan
+            table = DeclaredTable(
+                columns=tuple(DeclaredColumn(name=each, on=on) for each, on in declared),
+                person=request.person, person_rows=request.rows_a_person,
+            )  # fmt: skip
+            question = PlannedQuestion(**settings)
+            plan = Plan(table=table, n=part.n, questions=(question,), neighbours=part.neighbours, beta=beta)
+            if _shape(plan.part(question)) == _shape(part):
+                return plan
+    return None
+
+
+def _shape(part: RequestPart) -> dict[str, Any]:
+    """Return all that the expected error of a part depends on; of columns that form groups, their cells' number."""
+    if not (isinstance(part.queries, GroupStatistics | Marginals) and isinstance(part.reading, Columns)):
+        return part.document
+    measured = part.queries.numbers if isinstance(part.queries, GroupStatistics) else ()
+    columns = [
+        on if place in measured else (on.ordered, on.missing) for place, on in enumerate(part.reading.on.columns)
+    ]
+    return part.document | {"reading": (part.reading.names, columns)}
+
+
+def _candidates(part: RequestPart, name: str) -> Iterator[dict[str, Any]]:
+    """Yield the settings of statistics that may have this part."""
+    queries, columns = part.queries, part.reading.columns
+    values = {each: getattr(part.mechanism, each) for each in part.entry.controls()}
+    shared = {
+        "entry_key": part.entry_key, "queries": queries.key, "epsilon": values.pop("epsilon", 1.0), "values": values,
+    }  # fmt: skip
+    if isinstance(queries, GroupStatistics):
+        groups = len(columns) - len(queries.numbers)
+        statistic = PLANNED.get((len(queries.numbers), queries.degree), {}).get(name, "")
+        yield shared | {
+            "columns": columns[groups:], "by": columns[:groups], "statistic": statistic, "min_rows": queries.min_rows,
+            "whole_population": queries.whole_population,
+        }  # fmt: skip
+    elif isinstance(queries, Marginals):
+        if part.entry_key in PEOPLE_ENTRIES and queries.ways == len(columns):
+            yield shared | {"columns": (), "by": columns, "statistic": PEOPLE}
+        yield shared | {"columns": columns, "ways": queries.ways}
+    else:
+        yield shared | {"columns": columns}
