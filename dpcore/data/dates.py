@@ -6,7 +6,7 @@ import datetime
 import math
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,6 @@ class Dates(Number):
         last: the last unit, itself included.
     """
 
-    closed: ClassVar[bool] = True
     low: float = field(init=False, repr=False)
     high: float = field(init=False, repr=False)
     bits: int = field(init=False, repr=False)
@@ -71,6 +70,11 @@ class Dates(Number):
     @property
     def title(self) -> str:
         return "a range of dates" if self.cuts else "a date"
+
+    @override
+    @property
+    def closed(self) -> bool:
+        return True
 
     @override
     def describe(self, cell: int) -> str:

@@ -136,10 +136,10 @@ class DeclaredColumn:
 
     @property
     def kind(self) -> str:
-        """Type of the values: "number", "category", "date" or "yes/no"."""
+        """Type of the values: "number", "whole number", "category", "date" or "yes/no"."""
         if is_labels(self.on):
             return "yes/no" if self.on.yes_no else "category"
-        return "date" if is_dates(self.on) else "number"
+        return "date" if is_dates(self.on) else "whole number" if self.on.whole else "number"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -112,8 +112,9 @@ def _column(kind: Number | Labels, cells: NDArray[np.intp], generator: np.random
         names = np.array([*(written(unit, kind.step) for unit in units), None], dtype=object)
         text = pd.Series(names[np.where(missing, len(units), np.floor(numbers) - edges[0]).astype(np.intp)])
         return pd.to_datetime(text) if kind.step == "day" else text
-    if (edges == np.floor(edges)).all():
-        return pd.Series(np.floor(numbers).astype(np.int64)).astype("Int64").mask(missing)
+    shift = 0.5 if kind.whole else 0.0
+    if (edges + shift == np.floor(edges + shift)).all():
+        return pd.Series(np.floor(numbers + shift).astype(np.int64)).astype("Int64").mask(missing)
     return np.where(missing, np.nan, numbers)
 
 

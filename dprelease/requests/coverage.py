@@ -42,7 +42,8 @@ def bounds(line: Number) -> tuple[str, str]:
     if is_dates(line):
         return line.first, line.last
     unit = f" {line.unit}" if line.unit else ""
-    return exactly(line.low) + unit, exactly(line.high) + unit
+    low, high = line.bounds
+    return exactly(low) + unit, exactly(high) + unit
 
 
 def _rows(mechanism: Mechanism, problem: Problem) -> str:

@@ -21,7 +21,7 @@ from dpcore.core import ParameterError, exactly, read_number
 from dpcore.data.columns import Labels, Number, is_labels
 from dpcore.data.dates import STEPS
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
-from dpcore.data.dictionaries.description import CATEGORY, DATE, NUMBER, YES_NO, DescribedColumn
+from dpcore.data.dictionaries.description import CATEGORY, DATE, NUMBER, WHOLE, YES_NO, DescribedColumn
 from dpcore.data.dictionaries.labels import joined_labels, labels_text, split_labels
 from dpcore.data.reading.intake import clean_name
 from dpcore.data.reading.tables import BLANKS
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DATES = {f"date: {step}": step for step in STEPS}
-COLUMN_TYPES = (NUMBER, CATEGORY, *DATES, YES_NO)
+COLUMN_TYPES = (NUMBER, WHOLE, CATEGORY, *DATES, YES_NO)
 NEAREST, MISSING = "nearest bound", "missing"
 DEFAULTS: dict[str, Any] = {
     "use": True,
@@ -303,7 +303,10 @@ def _columns(*, broken: bool) -> dict[str, Any]:
         TITLES["to"]: config.TextColumn(max_chars=30, help=f"{bound_help} A date’s unit is included."),
         TITLES["labels"]: config.TextColumn(help=LABELS_HELP),
         TITLES["bins"]: config.NumberColumn(
-            min_value=2, max_value=65_536, step=1, help="Number of cells of equal width. For dates a cell is a unit."
+            min_value=2,
+            max_value=65_536,
+            step=1,
+            help="Cells of equal width. A date’s unit or a whole number is a cell by itself.",
         ),
         TITLES["outside"]: config.SelectboxColumn(
             options=[NEAREST, MISSING], required=True, help="Rows are never dropped for a value that does not fit."

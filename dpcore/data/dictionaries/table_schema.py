@@ -20,18 +20,20 @@ from dpcore.data.dictionaries.description import (
     CATEGORY,
     DATE,
     NUMBER,
+    NUMBERS,
+    WHOLE,
     YES_NO,
     DataDictionary,
     DescribedColumn,
     closest_table,
     column_error,
     errors_of,
+    kind_of_whole,
     mapping_of,
     read_bound,
     read_codes,
     read_date,
     read_labels,
-    whole_number_bins,
 )
 from dpcore.data.reading.cell_parsing import NO, YES
 
@@ -101,7 +103,8 @@ def _column(field: Mapping[str, Any]) -> DescribedColumn:
         raise column_error(name, "The number of cells must be a whole number, and the unit a text.")
     clamp, missing = own.get("clamp") is not False, own.get("missing") is not False
     used = own.get("used", column.used) is not False
-    return replace(column, bins=bins, unit=unit, clamp=clamp, missing=missing, used=used)
+    kind = NUMBER if bins and column.kind == WHOLE else column.kind  # cells of another width are stated
+    return replace(column, kind=kind, bins=bins, unit=unit, clamp=clamp, missing=missing, used=used)
 
 
 def _typed(name: str, written_type: str, field: Mapping[str, Any], rules: Mapping[str, Any]) -> DescribedColumn:
@@ -122,8 +125,8 @@ def _typed(name: str, written_type: str, field: Mapping[str, Any], rules: Mappin
     if written_type in ("string", "any"):
         return DescribedColumn(name=name, kind=CATEGORY if written_type == "string" else "")
     low, high = (read_bound(_end(rules, end)) for end in ("minimum", "maximum"))
-    bins = whole_number_bins(low, high) if written_type == "integer" else 0
-    return DescribedColumn(name=name, kind=NUMBER, low=low, high=high, bins=bins)
+    kind = kind_of_whole(low, high) if written_type == "integer" else NUMBER
+    return DescribedColumn(name=name, kind=kind, low=low, high=high)
 
 
 def _end(rules: Mapping[str, Any], end: str) -> object:
@@ -149,10 +152,17 @@ def write_table_schema(dictionary: DataDictionary) -> str:
 
 def _field(column: DescribedColumn) -> dict[str, Any]:
     """Return the field of one column."""
-    types = {NUMBER: "number", CATEGORY: "string", YES_NO: "boolean", DATE: WRITTEN[column.step], "": "any"}
+    types = {
+        NUMBER: "number",
+        WHOLE: "integer",
+        CATEGORY: "string",
+        YES_NO: "boolean",
+        DATE: WRITTEN[column.step],
+        "": "any",
+    }
     rules: dict[str, Any] = {}
     own: dict[str, Any] = {}
-    if column.kind == NUMBER:
+    if column.kind in NUMBERS:
         rules = {end: _plain(text) for end, text in (("minimum", column.low), ("maximum", column.high)) if text}
         own = {key: value for key, value in (("bins", column.bins), ("unit", column.unit)) if value}
     elif column.kind == DATE:
