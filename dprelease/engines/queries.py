@@ -21,7 +21,7 @@ from sqlglot import exp
 
 from dpcore.core import DataError, ParameterError
 from dpcore.data.columns import Number, is_labels, is_number
-from dpcore.data.dates import MONDAY, is_dates
+from dpcore.data.dates import MONDAY, Ages, is_ages, is_dates
 from dpcore.data.reading.tables import BLANKS
 from dprelease.engines.counts import Encoding, TableColumn
 
@@ -72,7 +72,7 @@ def _holds(column: TableColumn) -> str:
 def _declared(part: Encoding) -> str:
     """Return the declaration of a column: a key of ``FITTING``."""
     if part.cuts or not is_labels(part.on):
-        return "dates" if is_dates(part.on) else "numbers"
+        return "dates" if is_dates(part.on) or (is_ages(part.on) and not part.cuts) else "numbers"
     return "yes or no" if part.on.yes_no else "labels"
 
 
@@ -104,7 +104,9 @@ def build_query(
     texts: list[list[str]] = []
     each = enumerate(zip(parts, columns, strict=True))
     query = rows.select(**{f"x{i}": _value(part, rows[column.name], texts) for i, (part, column) in each})
-    lines = [(i, part.on) for i, part in enumerate(parts) if _declared(part) == "numbers" and is_number(part.on)]
+    lines = [
+        (i, part.on) for i, part in enumerate(parts) if is_number(part.on) and not (part.cuts or is_dates(part.on))
+    ]
     query = query.mutate(**{f"y{i}": _between(line, query[f"x{i}"]) for i, line in lines})
     query = query.mutate(**{f"p{i}": _position(line, query[f"y{i}"]) for i, line in lines})
     query = query.mutate(**{f"g{i}": floor(query[f"p{i}"]) for i, line in lines})
@@ -139,6 +141,8 @@ def _value(part: Encoding, column: Any, texts: list[list[str]]) -> Any:
     kind = column.type()
     if is_dates(part.on):
         return _period(column if kind.is_date() else column.date(), part.on.step)
+    if is_ages(part.on) and not part.cuts:
+        return _age(part.on, column if kind.is_date() else column.date())
     if _declared(part) == "numbers":
         return column.cast("float64") if kind.is_integer() else _double(column)
     if is_labels(part.on) and part.on.yes_no:
@@ -167,6 +171,15 @@ def _period(day: Any, step: str) -> Any:
         return day.epoch_days() if step == "day" else ((day.epoch_days() + MONDAY) / 7).floor()
     year, month = day.year().cast("int64"), day.month().cast("int64")  # Postgres has them as decimal numbers
     return year if step == "year" else (year - 1970) * 12 + month - 1
+
+
+def _age(on: Ages, born: Any) -> Any:
+    """Return completed years on a day, see ``Ages.values``."""
+    born = ibis.cases((born.between(FIRST_DAY, LAST_DAY), born))
+    day = datetime.date.fromisoformat(on.day)
+    in_year = born.month().cast("int64") * 32 + born.day().cast("int64")
+    earlier = ibis.cases((in_year > 32 * day.month + day.day, 1), else_=0)
+    return (day.year - born.year().cast("int64") - earlier).cast("float64")
 
 
 def _near_low(line: Number) -> float:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.core import Dataset, Domain, exactly
 from dpcore.data.columns import Number, is_labels, is_number
-from dpcore.data.dates import is_dates
+from dpcore.data.dates import is_ages, is_dates
 from dpcore.data.product import is_map
 from dpcore.data.sources import Source
 from pages.charts.component import draw, show_numbers
@@ -32,6 +32,7 @@ def cells_sentence(domain: Domain) -> str:
     if is_number(domain):
         unit = f" {domain.unit}" if domain.unit else ""
         low, high = map(_bound, domain.bounds)
+        unit += f" on {domain.day}" if is_ages(domain) else ""
         cells = "whole numbers" if domain.whole else f"cells of width {significant(domain.width)}"
         text = f"{domain.ordered:,} {cells} from {low} to {high}{unit}."
         return f"{text} {_out_of_bounds_words(domain)}" if domain.missing else text

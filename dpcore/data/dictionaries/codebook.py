@@ -15,6 +15,7 @@ from dpcore.core import DataError, ParameterError, read_whole_number
 from dpcore.core.safe_csv import rows_csv, unescape_formula
 from dpcore.data.dates import STEPS
 from dpcore.data.dictionaries.description import (
+    AGE,
     CATEGORY,
     DATE,
     NUMBER,
@@ -56,6 +57,7 @@ KINDS = {
         *("category", "categorical", "factor", "string", "text", "char", "character", "str", "object", "nominal"),
         *("ordinal", "enum", "dropdown", "radio", "checkbox"),
     ),
+    AGE: (AGE,),
     YES_NO: ("yes/no", "yesno", "boolean", "bool", "logical", "binary", "truefalse"),
 }
 DATES = {**{step: step for step in STEPS}, **{f"date: {step}": step for step in STEPS}, "date": "day"} | dict.fromkeys(
@@ -120,6 +122,8 @@ def _column(row: Mapping[str, str]) -> DescribedColumn:
         if kind == DATE:
             low, high = read_date(low, step), read_date(high, step)
             return DescribedColumn(name=name, kind=kind, step=step, low=low, high=high, clamp=clamp, used=used)
+        if kind == AGE:
+            return DescribedColumn(name=name, kind=kind, high=read_date(high, "day"), clamp=clamp, used=used)
         if kind not in NUMBERS:
             return DescribedColumn(name=name, kind=kind, labels=labels if kind == CATEGORY else (), used=used)
         low, high = read_bound(low), read_bound(high)

@@ -19,13 +19,14 @@ from typing import Any
 
 from dpcore.core import DataError, ParameterError, exactly, is_visible, read_number
 from dpcore.data.columns import MAX_BITS, Labels, Number, is_labels, is_number
-from dpcore.data.dates import Dates, is_dates, period_at, period_of, written
+from dpcore.data.dates import Ages, Dates, is_ages, is_dates, period_at, period_of, written
 from dpcore.data.declarations import MAX_PERSON_ROWS, DeclaredColumn, DeclaredTable
 from dpcore.data.reading.format import MAX_CODES
 from dpcore.data.reading.intake import LIMITS, clean_name
 
 NUMBER, WHOLE, CATEGORY, YES_NO, DATE = "number", "whole number", "category", "yes/no", "date"
 """Kinds of columns, as ``DeclaredColumn.kind`` names them."""
+AGE = "age from birth date"
 NUMBERS = (NUMBER, WHOLE)
 MAX_WHOLE = 1024
 """Maximum number of whole numbers that get a cell each."""
@@ -45,7 +46,7 @@ class DescribedColumn:
         kind: "number", "whole number", "category", "yes/no" or "date"; empty where none is stated that can be declared.
         step: unit of dates: "day", "week", "month" or "year".
         low: lower bound or first date as text; empty where none is stated.
-        high: upper bound or last date as text; empty where none is stated.
+        high: upper bound or last date as text; empty where none is stated. Of ages, the day on which they are counted.
         labels: of a category.
         bins: number of cells of a number; 0 for the usual number, and for whole numbers.
         clamp: whether numbers out of bounds move to the nearest bound.
@@ -74,6 +75,9 @@ class DescribedColumn:
             labels = () if on.yes_no else on.labels
             return cls(name=column.name, kind=column.kind, labels=labels, missing=on.missing, used=column.used)
         assert is_number(on)
+        if is_ages(on):
+            clamp, missing = on.clamp, on.missing
+            return cls(name=column.name, kind=AGE, high=on.day, clamp=clamp, missing=missing, used=column.used)
         whole = on.whole and on.ordered <= MAX_WHOLE and abs(on.low) < MAX_EXACT
         bounds = on.bounds if whole else (on.low, on.high)
         ends = (on.first, on.last) if is_dates(on) else (exactly(bounds[0]), exactly(bounds[1]))
@@ -86,9 +90,11 @@ class DescribedColumn:
 
     @property
     def lacking(self) -> str:
-        """The input that a declaration still needs: "kind", "bounds" or "labels"; empty where none is."""
+        """The input that a declaration still needs: "kind", "bounds", "day" or "labels"; empty where none is."""
         if self.kind in (*NUMBERS, DATE):
             return "" if self.low and self.high else "bounds"
+        if self.kind == AGE:
+            return "" if self.high else "day"
         if self.kind == CATEGORY:
             return "" if self.labels else "labels"
         return "" if self.kind else "kind"
@@ -114,6 +120,8 @@ class DescribedColumn:
         Raises:
             ParameterError: something is lacking, or what is stated is no domain; the message quotes none of it.
         """
+        if self.kind == AGE:
+            return Ages(day=self.high, missing=self.missing, clamp=self.clamp)
         if self.kind == CATEGORY:
             return Labels(labels=self.labels, missing=self.missing)
         if self.kind == YES_NO:
@@ -194,7 +202,7 @@ class DataDictionary:
     def gaps(self) -> list[str]:
         """Return a sentence for each thing that columns lack, and one for the columns that are not used."""
         used = [column for column in self.columns if column.used and column.name != self.person]
-        lacking = {what: sum(column.lacking == what for column in used) for what in ("bounds", "labels", "kind")}
+        lacking = {what: sum(column.lacking == what for column in used) for what in ("bounds", "day", "labels", "kind")}
         sentences = [
             f"{count:,} column{'s have' if count > 1 else ' has'} no {what}: declare {'them' if count > 1 else 'it'}."
             for what, count in lacking.items()

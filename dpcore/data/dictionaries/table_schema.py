@@ -17,6 +17,7 @@ from typing import Any
 from dpcore.core import DataError, ParameterError
 from dpcore.data.dates import EPOCH, MONDAY, STEPS, period_of
 from dpcore.data.dictionaries.description import (
+    AGE,
     CATEGORY,
     DATE,
     NUMBER,
@@ -96,6 +97,8 @@ def _column(field: Mapping[str, Any]) -> DescribedColumn:
     rules, own = mapping_of(field.get("constraints")), mapping_of(field.get(OWN))
     with errors_of(name):
         column = _typed(name, written_type, field, rules)
+        if column.kind == DATE and "ageOn" in own:
+            column = DescribedColumn(name=name, kind=AGE, high=read_date(own["ageOn"], "day"))
         if column.kind == DATE and own.get("step") in STEPS:
             column = _dates(name, own["step"], rules)
     bins, unit = own.get("bins", column.bins), own.get("unit", "")
@@ -157,6 +160,7 @@ def _field(column: DescribedColumn) -> dict[str, Any]:
         WHOLE: "integer",
         CATEGORY: "string",
         YES_NO: "boolean",
+        AGE: "date",
         DATE: WRITTEN[column.step],
         "": "any",
     }
@@ -165,6 +169,8 @@ def _field(column: DescribedColumn) -> dict[str, Any]:
     if column.kind in NUMBERS:
         rules = {end: _plain(text) for end, text in (("minimum", column.low), ("maximum", column.high)) if text}
         own = {key: value for key, value in (("bins", column.bins), ("unit", column.unit)) if value}
+    elif column.kind == AGE:
+        own = {"ageOn": column.high} if column.high else {}
     elif column.kind == DATE:
         ends = (("minimum", column.low, 0), ("maximum", column.high, LAST_DAY))
         rules = {end: _day(text, column.step, further) for end, text, further in ends if text}

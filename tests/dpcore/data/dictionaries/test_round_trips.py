@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dpcore.core import ParameterError, is_visible
 from dpcore.data.columns import Labels, Number
-from dpcore.data.dates import Dates, written
+from dpcore.data.dates import Ages, Dates, written
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.dictionaries.codebook import read_codebook, write_codebook
 from dpcore.data.dictionaries.description import DataDictionary, DescribedColumn
@@ -61,7 +61,8 @@ def wholes(low: int, cells: int, *, missing: bool) -> Number:
 
 
 WHOLE = st.builds(wholes, st.integers(-(10**6), 10**6), st.integers(2, 1100), missing=st.booleans())
-DOMAINS = st.one_of(numbers(), WHOLE, dates(), CATEGORIES, ANSWERS)
+AGES = st.builds(lambda day: Ages(day=written(day, "day"), missing=True), st.integers(*SPANS["day"]))
+DOMAINS = st.one_of(numbers(), WHOLE, AGES, dates(), CATEGORIES, ANSWERS)
 
 
 @st.composite
