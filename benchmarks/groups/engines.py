@@ -1,4 +1,8 @@
-"""Group counters of ten million rows by DuckDB, beside the same sums of weights written by hand as GROUP BY."""
+"""Group counters of ten million rows by DuckDB, beside the same sums of weights written by hand as GROUP BY.
+
+An engine counts rows by group and cell, as a snapshot answers every statistic from the same counts. Such a GROUP BY of
+the cells written by hand already takes 1.3 times as long as the sums: it has a thousand times as many groups.
+"""
 
 from __future__ import annotations
 

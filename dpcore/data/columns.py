@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,8 +68,10 @@ class Column(Domain):
         """Names of the fitting cells."""
         return tuple(map(self.describe, range(self.ordered)))
 
-    closed: ClassVar[bool] = True
-    """Whether a range of cells holds both its ends, as one of dates or labels does."""
+    @property
+    def closed(self) -> bool:
+        """Whether a range of cells holds both its ends, as one of dates, labels or whole numbers does."""
+        return True
 
     @abstractmethod
     def ends(self, first: int, last: int) -> tuple[str, str]:
@@ -93,6 +95,8 @@ class Column(Domain):
 class Number(Column):
     """Numbers between declared bounds, cut into cells of equal width, or at named places.
 
+    Whole numbers from 0 to 120 are 121 cells from -0.5 to 120.5: each number is the middle of its cell.
+
     Attributes:
         low: lower bound; the first cell starts here.
         high: upper bound; a number equal to it falls in the last ordered cell.
@@ -103,7 +107,6 @@ class Number(Column):
         clamp: whether numbers out of bounds move to the nearest bound (else they join the missing ones).
     """
 
-    closed: ClassVar[bool] = False
     low: float = 0.0
     high: float = 1.0
     bits: int = 10
@@ -147,6 +150,22 @@ class Number(Column):
     @property
     def title(self) -> str:
         return "a range of numbers" if self.cuts else "a number"
+
+    @property
+    def whole(self) -> bool:
+        """Whether cells hold whole numbers: one each, or from one to another."""
+        ends = (self.low, *self.cuts, self.high)
+        return bool(self.cuts or self.width == 1) and all(end % 1 == 0.5 for end in ends)
+
+    @override
+    @property
+    def closed(self) -> bool:
+        return self.whole
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The bounds as they are declared: of whole numbers the smallest and the largest."""
+        return (self.low + 0.5, self.high - 0.5) if self.whole else (self.low, self.high)
 
     @override
     @property
@@ -221,11 +240,15 @@ class Number(Column):
 
     @override
     def describe(self, cell: int) -> str:
-        return "missing or out of bounds" if cell >= self.ordered else " to ".join(self.ends(cell, cell))
+        return "missing or out of bounds" if cell >= self.ordered else self.between(cell, cell)
 
     @override
     def ends(self, first: int, last: int) -> tuple[str, str]:
-        """The edges where the first cell starts and the last one ends."""
+        """The edges where the first cell starts and the last one ends; the whole numbers in them."""
+        if self.whole:
+            edges = (self.low, *self.cuts, self.high) if self.cuts else range(self.ordered + 1)
+            start = 0.0 if self.cuts else self.low
+            return f"{int(start + edges[first] + 0.5)}", f"{int(start + edges[last + 1] - 0.5)}"
         if self.cuts:
             edges = (self.low, *self.cuts, self.high)
             return f"{edges[first]:.{CUT_DIGITS}g}", f"{edges[last + 1]:.{CUT_DIGITS}g}"

@@ -6,7 +6,7 @@ import datetime
 import math
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,6 @@ class Dates(Number):
         last: the last unit, itself included.
     """
 
-    closed: ClassVar[bool] = True
     low: float = field(init=False, repr=False)
     high: float = field(init=False, repr=False)
     bits: int = field(init=False, repr=False)
@@ -71,6 +70,11 @@ class Dates(Number):
     @property
     def title(self) -> str:
         return "a range of dates" if self.cuts else "a date"
+
+    @override
+    @property
+    def closed(self) -> bool:
+        return True
 
     @override
     def describe(self, cell: int) -> str:
@@ -122,6 +126,60 @@ class Dates(Number):
         """The unit of each record, missing as None."""
         names = np.array([*self.cell_names, None], dtype=object)
         return {"value": names[records]}
+
+
+OLDEST = 120
+"""Years that no living person's age exceeds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ages(Number):
+    """Ages in whole years on a public day, from dates of birth, clipped to 0 and 120.
+
+    Attributes:
+        day: the day on which ages are counted, as 2024-02-29.
+    """
+
+    low: float = field(default=-0.5, init=False, repr=False)
+    high: float = field(default=OLDEST + 0.5, init=False, repr=False)
+    bits: int = field(init=False, repr=False)
+    bins: int = field(default=OLDEST + 1, init=False, repr=False)
+    unit: str = field(default="years", init=False, repr=False)
+    day: str
+
+    @override
+    def __post_init__(self) -> None:
+        period_of(self.day, "day")
+        super().__post_init__()
+
+    @override
+    @property
+    def title(self) -> str:
+        return "a range of ages" if self.cuts else "an age"
+
+    @override
+    def values(self, table: Table, name: str) -> NDArray[Any]:
+        """Completed years, NaN where there is no date. Someone born on 29 February is a year older on 1 March."""
+        days = table.periods(name, "day")
+        born = np.where(np.isfinite(days), days, 0).astype("datetime64[D]")
+        months = born.astype("datetime64[M]")
+        years = 1970 + born.astype("datetime64[Y]").astype(np.int64)
+        in_year = 32 * (months.astype(np.int64) % 12 + 1) + (born - months).astype(np.int64) + 1
+        day = datetime.date.fromisoformat(self.day)
+        ages = day.year - years - (in_year > 32 * day.month + day.day)
+        return np.where(np.isfinite(days), ages, np.nan)
+
+    def born(self, ages: NDArray[np.int64], along: NDArray[np.float64]) -> list[str]:
+        """Return dates of birth of these ages, (n,): days within the year, by shares of it from 0 to 1."""
+        day = datetime.date.fromisoformat(self.day)
+        last = [datetime.date(max(day.year - age, 1), day.month, min(day.day, 28)) for age in ages.tolist()]
+        back = np.floor(along * 365).astype(np.int64).tolist()
+        return [(each - datetime.timedelta(days=days)).isoformat() for each, days in zip(last, back, strict=True)]
+
+
+def is_ages(domain: object) -> TypeGuard[Ages]:
+    """Return whether a domain's numbers are ages, from a column of dates of birth."""
+    return isinstance(domain, Ages)
 
 
 def is_dates(domain: object) -> TypeGuard[Dates]:

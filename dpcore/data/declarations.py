@@ -22,7 +22,7 @@ from typing_extensions import override
 
 from dpcore.core import Dataset, Domain, Integers, ParameterError, is_visible
 from dpcore.data.columns import MAX_BITS, Labels, Number, is_labels, is_number
-from dpcore.data.dates import is_dates
+from dpcore.data.dates import is_ages, is_dates
 from dpcore.data.product import Product
 from dpcore.data.readings import Columns, Reading
 
@@ -136,10 +136,12 @@ class DeclaredColumn:
 
     @property
     def kind(self) -> str:
-        """Type of the values: "number", "category", "date" or "yes/no"."""
+        """Type of the values: "number", "whole number", "age from birth date", "category", "date" or "yes/no"."""
         if is_labels(self.on):
             return "yes/no" if self.on.yes_no else "category"
-        return "date" if is_dates(self.on) else "number"
+        if is_ages(self.on):
+            return "age from birth date"
+        return "date" if is_dates(self.on) else "whole number" if self.on.whole else "number"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,7 +260,7 @@ def _unfit(name: str, on: Number | Labels, table: Table) -> Unfit:
 
 def coarsen(line: Number, cells: int = MAP_SIDE) -> Number:
     """Return a number's line with so many cells at most; dates keep theirs, which are their units."""
-    if is_dates(line) or line.ordered <= cells:
+    if is_dates(line) or is_ages(line) or line.ordered <= cells:
         return line
     return replace(line, bins=cells)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpcore.core import DataError
 from dpcore.data.columns import Labels, Number, is_labels
-from dpcore.data.dates import is_dates, written
+from dpcore.data.dates import is_ages, is_dates, written
 from dpcore.data.product import Product
 from dpcore.data.reading.conversion import convert
 from dpcore.data.reading.format import Format
@@ -112,8 +112,12 @@ def _column(kind: Number | Labels, cells: NDArray[np.intp], generator: np.random
         names = np.array([*(written(unit, kind.step) for unit in units), None], dtype=object)
         text = pd.Series(names[np.where(missing, len(units), np.floor(numbers) - edges[0]).astype(np.intp)])
         return pd.to_datetime(text) if kind.step == "day" else text
-    if (edges == np.floor(edges)).all():
-        return pd.Series(np.floor(numbers).astype(np.int64)).astype("Int64").mask(missing)
+    if is_ages(kind):
+        births = kind.born(np.floor(numbers + 0.5).astype(np.int64), generator.random(len(cells)))
+        return pd.to_datetime(pd.Series(births).mask(missing))
+    shift = 0.5 if kind.whole else 0.0
+    if (edges + shift == np.floor(edges + shift)).all():
+        return pd.Series(np.floor(numbers + shift).astype(np.int64)).astype("Int64").mask(missing)
     return np.where(missing, np.nan, numbers)
 
 

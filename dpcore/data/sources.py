@@ -40,7 +40,7 @@ TITLES = {ATTRIBUTES: "correlated attributes", CLOUDS: "two clouds with a margin
 MODULES = {
     "FOLDER": "dpcore.data.samples",
     **dict.fromkeys(("Columns", "Labels", "Number", "Product"), "dpcore"),
-    "Dates": "dpcore.data.dates",
+    **dict.fromkeys(("Ages", "Dates"), "dpcore.data.dates"),
     "Predicate": "dpcore.data.predicates",
     "Capped": "dpcore.data.declarations",
     **dict.fromkeys(("Coded", "Columns", "Measure", "Several", "Vectors", "YesNo"), "dpcore.data.readings"),

@@ -13,7 +13,7 @@ import json
 
 from dpcore.core.safe_csv import program_source
 from dpcore.data.columns import Column, is_labels, is_number
-from dpcore.data.dates import is_dates
+from dpcore.data.dates import is_ages, is_dates
 from dpcore.data.product import is_table
 from dpcore.data.reading.format import USUAL
 from dpcore.data.readings import Columns
@@ -79,7 +79,7 @@ def noise_of(question: RequestPart) -> Noise:
 def _is_written(column: Column) -> bool:
     """Return whether the program can encode the column: numbers in cells of equal width, or plain labels."""
     if is_number(column):
-        return not (is_dates(column) or column.cuts)
+        return not (is_dates(column) or is_ages(column) or column.cuts)
     return is_labels(column) and not column.yes_no
 
 

@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from dpcore.core import DataError, Dataset, Integers, Provenance, ProvenanceKind
 from dpcore.data.columns import Column, Number, is_labels, is_number
-from dpcore.data.dates import is_dates
+from dpcore.data.dates import is_ages, is_dates
 from dpcore.data.declarations import DeclaredTable
 from dpcore.data.product import Product
 from dpcore.data.reading.intake import LIMITS, clean_name, clean_names
@@ -178,7 +178,7 @@ class Snapshot(CountedTable):
                 cells
             ]
             return recoded
-        if is_number(wanted.on) and is_number(counted_as.on) and not is_dates(wanted.on):
+        if is_number(wanted.on) and is_number(counted_as.on) and not (is_dates(wanted.on) or is_ages(wanted.on)):
             return _nested(counted_as.on, wanted.on, cells)
         raise DataError(OTHER_CELLS)
 

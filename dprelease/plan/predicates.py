@@ -25,7 +25,7 @@ import io
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -247,7 +247,7 @@ def _range(rest: str, on: Number, name: str) -> tuple[float, float]:
     low, high = _dates(sign, text, on, name) if is_dates(on) else _numbers(sign, text, on, name)
     low, high = max(low, on.low), min(high, on.high)
     if not low < high:
-        what, ends = "number", (exactly(on.low), exactly(on.high))
+        what, ends = "number", (exactly(on.bounds[0]), exactly(on.bounds[1]))
         if is_dates(on):
             what, ends = "date", (on.first, on.last)
         raise ParameterError(f"“{name}” is declared from {ends[0]} to {ends[1]}, and this {what} is outside.")
@@ -259,6 +259,9 @@ def _numbers(sign: str, text: str, on: Number, name: str) -> tuple[float, float]
 
     A whole number as upper end is included; an end such as 20.5 is used as it is.
     """
+    if on.whole:  # the number k is the middle of its cell, from k - 0.5 to k + 0.5
+        low, high = _numbers(sign, text, replace(on, low=on.low + 0.5, high=on.high + 0.5), name)
+        return low - 0.5 * float(low % 1 == 0), high - 0.5 * float(high % 1 == 0)
     whole = on.width == 1 and float(on.low).is_integer()
     sign = SIGNS.get(sign, sign)
     if sign in ("", "=") and (ends := RANGE.fullmatch(text)):

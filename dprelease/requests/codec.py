@@ -15,7 +15,7 @@ from typing import Any
 
 from dpcore.core import Domain, Neighbours, ParameterError, Queries, exactly
 from dpcore.data.columns import Labels, Number
-from dpcore.data.dates import Dates
+from dpcore.data.dates import Ages, Dates
 from dpcore.data.declarations import Capped, DeclaredColumn, DeclaredTable
 from dpcore.data.lists import ListColumns
 from dpcore.data.predicates import Predicate
@@ -35,7 +35,7 @@ from dprelease.ledger.records import MAX_WORDS, is_words
 CODEC_TYPES: Mapping[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Number, Dates, Labels, Product),
+        *(Number, Ages, Dates, Labels, Product),
         *(DeclaredColumn, DeclaredTable, Capped, Format),
         *(Columns, YesNo, Several, Vectors, Coded, Measure, Predicate, ListColumns),
         *(Thresholds, Intervals, Rectangles, Cells, LinearQueries, AtLeast, Marginals, Halfspaces, RangeBoxes, Inputs),

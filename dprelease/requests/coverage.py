@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpcore.core import Domain, Mechanism, Neighbours, Problem, exactly
 from dpcore.data.columns import Number, is_labels, is_number
-from dpcore.data.dates import is_dates
+from dpcore.data.dates import is_ages, is_dates
 from dpcore.mechanisms.robust.clipped_mean import ClippedMean
 from dpcore.mechanisms.robust.counted_mean import CountedMean
 
@@ -31,6 +31,8 @@ def _values(domain: Domain) -> str:
         return "Rows with another label, or none, are left out."
     noun, (low, high) = ("Dates" if is_dates(domain) else "Numbers"), bounds(domain)
     one = noun.lower().removesuffix("s")
+    if is_ages(domain):
+        noun, one = f"Ages on {domain.day}", "date of birth"
     if not domain.clamp:
         return f"{noun} outside {low} to {high} count as missing; rows without a {one} are left out."
     left_out = f"rows without a {one} are left out" if domain.missing else f"a missing {one} counts as {low}"
@@ -42,7 +44,8 @@ def bounds(line: Number) -> tuple[str, str]:
     if is_dates(line):
         return line.first, line.last
     unit = f" {line.unit}" if line.unit else ""
-    return exactly(line.low) + unit, exactly(line.high) + unit
+    low, high = line.bounds
+    return exactly(low) + unit, exactly(high) + unit
 
 
 def _rows(mechanism: Mechanism, problem: Problem) -> str:

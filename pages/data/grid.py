@@ -21,7 +21,7 @@ from dpcore.core import ParameterError, exactly, read_number
 from dpcore.data.columns import Labels, Number, is_labels
 from dpcore.data.dates import STEPS
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
-from dpcore.data.dictionaries.description import CATEGORY, DATE, NUMBER, YES_NO, DescribedColumn
+from dpcore.data.dictionaries.description import AGE, CATEGORY, DATE, NUMBER, WHOLE, YES_NO, DescribedColumn
 from dpcore.data.dictionaries.labels import joined_labels, labels_text, split_labels
 from dpcore.data.reading.intake import clean_name
 from dpcore.data.reading.tables import BLANKS
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DATES = {f"date: {step}": step for step in STEPS}
-COLUMN_TYPES = (NUMBER, CATEGORY, *DATES, YES_NO)
+COLUMN_TYPES = (NUMBER, WHOLE, CATEGORY, *DATES, AGE, YES_NO)
 NEAREST, MISSING = "nearest bound", "missing"
 DEFAULTS: dict[str, Any] = {
     "use": True,
@@ -96,6 +96,8 @@ class ColumnInput:
             return "" if split_labels(self.labels or "") else "labels"
         if self.kind == YES_NO:
             return ""
+        if self.kind == AGE:
+            return "" if self.high else "to, the day on which ages are counted"
         wanted = {"from": self.low, "to": self.high, "bins": self.bins if self.kind == NUMBER else 1}
         return ", ".join(name for name, value in wanted.items() if not value)
 
@@ -112,8 +114,9 @@ class ColumnInput:
         dated = self.kind in DATES
         return DescribedColumn(
             name=self.name, used=self.use, kind=DATE if dated else self.kind, step=DATES.get(self.kind, "day"),
-            low=(self.low or "").strip(), high=(self.high or "").strip(), clamp=self.outside != MISSING,
-            bins=int(self.bins or 0) if self.kind == NUMBER else 0, unit=clean_name(self.unit or ""),
+            low=(self.low or "").strip() if self.kind != AGE else "", high=(self.high or "").strip(),
+            clamp=self.outside != MISSING, bins=int(self.bins or 0) if self.kind == NUMBER else 0,
+            unit=clean_name(self.unit or "") if self.kind != AGE else "",
             labels=split_labels(self.labels or "") if self.kind == CATEGORY else (),
         )  # fmt: skip
 
@@ -300,10 +303,15 @@ def _columns(*, broken: bool) -> dict[str, Any]:
         TITLES["use"]: config.CheckboxColumn(width="small"),
         TITLES["kind"]: config.SelectboxColumn(options=list(COLUMN_TYPES), required=True),
         TITLES["from"]: config.TextColumn(max_chars=30, help=bound_help),
-        TITLES["to"]: config.TextColumn(max_chars=30, help=f"{bound_help} A date’s unit is included."),
+        TITLES["to"]: config.TextColumn(
+            max_chars=30, help=f"{bound_help} A date’s unit is included. For an age: the day on which it is counted."
+        ),
         TITLES["labels"]: config.TextColumn(help=LABELS_HELP),
         TITLES["bins"]: config.NumberColumn(
-            min_value=2, max_value=65_536, step=1, help="Number of cells of equal width. For dates a cell is a unit."
+            min_value=2,
+            max_value=65_536,
+            step=1,
+            help="Cells of equal width. A date’s unit or a whole number is a cell by itself.",
         ),
         TITLES["outside"]: config.SelectboxColumn(
             options=[NEAREST, MISSING], required=True, help="Rows are never dropped for a value that does not fit."

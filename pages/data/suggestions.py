@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.core import exactly
 from dpcore.data.dates import written
-from dpcore.data.dictionaries.description import CATEGORY, NUMBER, YES_NO, whole_number_bins
+from dpcore.data.dictionaries.description import CATEGORY, MAX_WHOLE, NUMBER, NUMBERS, WHOLE, YES_NO
 from dpcore.data.dictionaries.labels import labels_text, split_labels
 from dpcore.data.dictionaries.names import is_date_name, suggest_from_name
 from dpcore.data.reading.cell_parsing import HOUR, SLASHED
@@ -137,7 +137,7 @@ def remark(table: Table, column: str, suggestion: dict[str, Input], *, kind: str
             return "it has no values."
         if kind in DATES:
             return "no cell is a date. If dates are written 01/02/2021, choose the date order in Format."
-        return "no cell is a number." if kind == NUMBER else "its bounds or labels cannot be filled in."
+        return "no cell is a number." if kind in NUMBERS else "its bounds or labels cannot be filled in."
     labels = split_labels(str(suggestion.get("labels") or ""))
     if labels:
         codes = table.labels(column, labels)
@@ -160,9 +160,9 @@ def suggest_domain(table: Table, column: str, *, kind: str | None = None) -> dic
 
     ``kind`` is the user's choice; None without one.
     """
-    if kind == NUMBER or (kind is None and table.is_mostly_numeric(column)):
+    if kind in NUMBERS or (kind is None and table.is_mostly_numeric(column)):
         dates = kind is None and _written_as_numbers(table, column)
-        return _days(table, column) if dates else _bounds(table, column)
+        return _days(table, column) if dates else _bounds(table, column, kind=kind)
     present = int(table.present(column).sum())
     if kind is None and present and int((table.truths(column) < 2).sum()) == present:
         return {"kind": YES_NO}
@@ -180,18 +180,19 @@ def suggest_domain(table: Table, column: str, *, kind: str | None = None) -> dic
     return {"kind": CATEGORY, "labels": labels_text(labels)} if labels else {}
 
 
-def _bounds(table: Table, column: str) -> dict[str, Input]:
-    """Return the smallest and the largest number, slightly widened if they are equal."""
+def _bounds(table: Table, column: str, *, kind: str | None) -> dict[str, Input]:
+    """Return the smallest and the largest number, widened if they are equal, and to whole ones if these are chosen."""
     numbers = table.numbers(column)
     finite = numbers[np.isfinite(numbers)]
     if not len(finite):
         return {}
     low, high = float(finite.min()), float(finite.max())
+    if kind == WHOLE:
+        low, high = float(np.floor(low)), float(np.ceil(high))
     if low == high:
         high = low + max(1.0, SLACK * abs(low))  # for a large number, 1.0 alone could vanish in rounding
-    suggestion: dict[str, Input] = {"kind": NUMBER, "from": exactly(low), "to": exactly(high)}
-    bins = whole_number_bins(exactly(low), exactly(high)) if (finite == np.floor(finite)).all() else 0
-    return suggestion | ({"bins": bins} if bins else {})
+    whole = (finite == np.floor(finite)).all() and high - low < MAX_WHOLE
+    return {"kind": WHOLE if whole else NUMBER, "from": exactly(low), "to": exactly(high)}
 
 
 def _written_as_numbers(table: Table, column: str) -> bool:

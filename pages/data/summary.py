@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.core import Dataset, Domain, exactly
 from dpcore.data.columns import Number, is_labels, is_number
-from dpcore.data.dates import is_dates
+from dpcore.data.dates import is_ages, is_dates
 from dpcore.data.product import is_map
 from dpcore.data.sources import Source
 from pages.charts.component import draw, show_numbers
@@ -31,15 +31,17 @@ def cells_sentence(domain: Domain) -> str:
         return f"{text} {_out_of_bounds_words(domain)}"
     if is_number(domain):
         unit = f" {domain.unit}" if domain.unit else ""
-        low, high = _bound(domain.low), _bound(domain.high)
-        text = f"{domain.ordered:,} cells of width {significant(domain.width)} from {low} to {high}{unit}."
+        low, high = map(_bound, domain.bounds)
+        unit += f" on {domain.day}" if is_ages(domain) else ""
+        cells = "whole numbers" if domain.whole else f"cells of width {significant(domain.width)}"
+        text = f"{domain.ordered:,} {cells} from {low} to {high}{unit}."
         return f"{text} {_out_of_bounds_words(domain)}" if domain.missing else text
     if is_map(domain):
         sides = " by ".join(f"{cells:,}" for cells in domain.shape)
         text = f"{sides} cells: " + "; ".join(
             f"{side} {line.ordered} labels"
             if is_labels(line)
-            else f"{side} from {_bound(line.low)} to {_bound(line.high)}{f' {line.unit}' if line.unit else ''}, "
+            else f"{side} from {' to '.join(map(_bound, line.bounds))}{f' {line.unit}' if line.unit else ''}, "
             f"{significant(line.width)} wide"
             for side, line in zip(("across", "up"), domain.columns, strict=True)
         )

@@ -104,7 +104,7 @@ def _ends(line: Number | Labels, axis: str, *, name: str) -> tuple[int, int] | N
     if is_labels(line):
         return _label(line, f"Query: {name}", key=LABELS[axis])
     keys = dict(SIDES)[axis]
-    low, high = exactly(line.low), exactly(line.high)
+    low, high = map(exactly, line.bounds)
     range_words = f"{unit_of(line, 'values')} {low} to {high}"
     typed = [
         place.number_input(
@@ -168,16 +168,18 @@ def brush_callback(domain: Domain) -> Callable[[Mapping[str, Sequence[float]]], 
     def type_it(brush: Mapping[str, Sequence[float]]) -> None:
         typed: dict[str, Any] = {}
         for line, (axis, keys) in zip(lines, SIDES, strict=False):
-            ends: Sequence[float] | Sequence[None] = brush.get(axis) or (None, None)
-            cells = cells_between(line, *ends)
+            drawn: Sequence[float] | Sequence[None] = brush.get(axis) or (None, None)
+            cells = cells_between(line, *drawn)
             if is_dates(line):
                 typed[DATES[axis]] = " – ".join(map(line.describe, cells)) if cells else ""
                 continue
             if is_labels(line):
                 typed[LABELS[axis]] = str(cells[0]) if cells else NO_CELL
                 continue
-            for key, end in zip(keys, edges(line, cells) if cells else (None, None), strict=True):
-                typed[key] = end
+            ends: tuple[float, float] | tuple[None, None] = edges(line, cells) if cells else (None, None)
+            if line.whole and cells:
+                ends = float(line.points()[cells[0]]), float(line.points()[cells[1]])
+            typed |= dict(zip(keys, ends, strict=True))
         set_controls(typed)
 
     return type_it

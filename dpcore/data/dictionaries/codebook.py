@@ -15,17 +15,20 @@ from dpcore.core import DataError, ParameterError, read_whole_number
 from dpcore.core.safe_csv import rows_csv, unescape_formula
 from dpcore.data.dates import STEPS
 from dpcore.data.dictionaries.description import (
+    AGE,
     CATEGORY,
     DATE,
     NUMBER,
+    NUMBERS,
+    WHOLE,
     YES_NO,
     DataDictionary,
     DescribedColumn,
     errors_of,
+    kind_of_whole,
     read_bound,
     read_codes,
     read_date,
-    whole_number_bins,
 )
 from dpcore.data.dictionaries.labels import joined_labels, label_parts
 from dpcore.data.reading.cell_parsing import NO
@@ -49,13 +52,14 @@ TITLES = {
 """What a codebook states of a column, and titles for it."""
 KINDS = {
     NUMBER: ("number", "numeric", "float", "real", "double", "decimal", "continuous", "scale", "interval", "ratio"),
+    WHOLE: ("whole number", "integer", "int", "count", "discrete"),
     CATEGORY: (
         *("category", "categorical", "factor", "string", "text", "char", "character", "str", "object", "nominal"),
         *("ordinal", "enum", "dropdown", "radio", "checkbox"),
     ),
+    AGE: (AGE,),
     YES_NO: ("yes/no", "yesno", "boolean", "bool", "logical", "binary", "truefalse"),
 }
-WHOLE = ("integer", "int", "whole number", "count", "discrete")
 DATES = {**{step: step for step in STEPS}, **{f"date: {step}": step for step in STEPS}, "date": "day"} | dict.fromkeys(
     ("datetime", "timestamp"), "day"
 )
@@ -105,23 +109,26 @@ def _column(row: Mapping[str, str]) -> DescribedColumn:
     """Return the column of one row."""
     name, written = row.get("name", ""), row.get("type", "").lower()
     step = DATES.get(written, "")
-    kind = DATE if step else NUMBER if written in WHOLE else next((k for k, w in KINDS.items() if written in w), "")
+    kind = DATE if step else next((k for k, w in KINDS.items() if written in w), "")
     with errors_of(name):
         if written and not kind:
             raise ParameterError("The type is none that a codebook may have, such as number, category or date.")
         labels = _labels(row.get("labels", ""))
         low, high = row.get("min", ""), row.get("max", "")
-        if labels and kind in ("", NUMBER):  # codes of a category
+        if labels and kind in ("", *NUMBERS):  # codes of a category
             kind = CATEGORY
         kind = kind or (NUMBER if low or high else "")
         clamp, used = row.get("outside", "") != MISSING, row.get("use", "").lower() not in (*NO, "0")
         if kind == DATE:
             low, high = read_date(low, step), read_date(high, step)
             return DescribedColumn(name=name, kind=kind, step=step, low=low, high=high, clamp=clamp, used=used)
-        if kind != NUMBER:
+        if kind == AGE:
+            return DescribedColumn(name=name, kind=kind, high=read_date(high, "day"), clamp=clamp, used=used)
+        if kind not in NUMBERS:
             return DescribedColumn(name=name, kind=kind, labels=labels if kind == CATEGORY else (), used=used)
         low, high = read_bound(low), read_bound(high)
-        bins = _bins(row.get("bins", "")) or (whole_number_bins(low, high) if written in WHOLE else 0)
+        bins = _bins(row.get("bins", ""))
+        kind = kind_of_whole(low, high) if kind == WHOLE and not bins else NUMBER
         unit = row.get("unit", "")
         return DescribedColumn(name=name, kind=kind, low=low, high=high, bins=bins, clamp=clamp, unit=unit, used=used)
 

@@ -19,11 +19,11 @@ from dpcore.data.dictionaries.description import (
     DescribedColumn,
     closest_table,
     errors_of,
+    kind_of_whole,
     mapping_of,
     read_bound,
     read_codes,
     read_date,
-    whole_number_bins,
 )
 
 WHOLE = (
@@ -111,8 +111,8 @@ def _typed(name: str, base: object, rules: Mapping[str, Any]) -> DescribedColumn
     low, high = (next((rules[key] for key in keys if key in rules), None) for keys in BOUNDS)
     if base in NUMBERS:
         start, end = read_bound(low), read_bound(high)
-        bins = whole_number_bins(start, end) if base in WHOLE else 0
-        return DescribedColumn(name=name, kind=NUMBER, low=start, high=end, bins=bins)
+        kind = kind_of_whole(start, end) if base in WHOLE else NUMBER
+        return DescribedColumn(name=name, kind=kind, low=start, high=end)
     if isinstance(base, str) and base in DATES:
         step = DATES[base]
         return DescribedColumn(name=name, kind=DATE, step=step, low=read_date(low, step), high=read_date(high, step))

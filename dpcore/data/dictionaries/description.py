@@ -19,15 +19,19 @@ from typing import Any
 
 from dpcore.core import DataError, ParameterError, exactly, is_visible, read_number
 from dpcore.data.columns import MAX_BITS, Labels, Number, is_labels, is_number
-from dpcore.data.dates import Dates, is_dates, period_at, period_of, written
+from dpcore.data.dates import Ages, Dates, is_ages, is_dates, period_at, period_of, written
 from dpcore.data.declarations import MAX_PERSON_ROWS, DeclaredColumn, DeclaredTable
 from dpcore.data.reading.format import MAX_CODES
 from dpcore.data.reading.intake import LIMITS, clean_name
 
-NUMBER, CATEGORY, YES_NO, DATE = "number", "category", "yes/no", "date"
+NUMBER, WHOLE, CATEGORY, YES_NO, DATE = "number", "whole number", "category", "yes/no", "date"
 """Kinds of columns, as ``DeclaredColumn.kind`` names them."""
+AGE = "age from birth date"
+NUMBERS = (NUMBER, WHOLE)
 MAX_WHOLE = 1024
-"""Maximum range of whole numbers that get a cell each."""
+"""Maximum number of whole numbers that get a cell each."""
+MAX_EXACT = 2.0**40
+"""Whole numbers below are so far apart that doubles tell the middles between them."""
 MAX_NAME = 600
 """Maximum number of characters of a column's name."""
 FINITE = "The bounds must be finite numbers."
@@ -39,12 +43,12 @@ class DescribedColumn:
 
     Attributes:
         name: in the table, as written.
-        kind: "number", "category", "yes/no" or "date"; empty where the dictionary states none that can be declared.
+        kind: "number", "whole number", "category", "yes/no" or "date"; empty where none is stated that can be declared.
         step: unit of dates: "day", "week", "month" or "year".
         low: lower bound or first date as text; empty where none is stated.
-        high: upper bound or last date as text; empty where none is stated.
+        high: upper bound or last date as text; empty where none is stated. Of ages, the day on which they are counted.
         labels: of a category.
-        bins: number of cells of a number; 0 for the usual number.
+        bins: number of cells of a number; 0 for the usual number, and for whole numbers.
         clamp: whether numbers out of bounds move to the nearest bound.
         missing: whether there is a cell for values that do not fit.
         unit: of a number.
@@ -71,18 +75,26 @@ class DescribedColumn:
             labels = () if on.yes_no else on.labels
             return cls(name=column.name, kind=column.kind, labels=labels, missing=on.missing, used=column.used)
         assert is_number(on)
-        ends = (on.first, on.last) if is_dates(on) else (exactly(on.low), exactly(on.high))
+        if is_ages(on):
+            clamp, missing = on.clamp, on.missing
+            return cls(name=column.name, kind=AGE, high=on.day, clamp=clamp, missing=missing, used=column.used)
+        whole = on.whole and on.ordered <= MAX_WHOLE and abs(on.low) < MAX_EXACT
+        bounds = on.bounds if whole else (on.low, on.high)
+        ends = (on.first, on.last) if is_dates(on) else (exactly(bounds[0]), exactly(bounds[1]))
         return cls(
-            name=column.name, kind=column.kind, step=on.step if is_dates(on) else "day", low=ends[0], high=ends[1],
-            bins=0 if is_dates(on) else on.ordered, clamp=on.clamp, missing=on.missing,
+            name=column.name, kind=DATE if is_dates(on) else WHOLE if whole else NUMBER,
+            step=on.step if is_dates(on) else "day", low=ends[0], high=ends[1],
+            bins=0 if is_dates(on) or whole else on.ordered, clamp=on.clamp, missing=on.missing,
             unit="" if is_dates(on) else on.unit, used=column.used,
         )  # fmt: skip
 
     @property
     def lacking(self) -> str:
-        """The input that a declaration still needs: "kind", "bounds" or "labels"; empty where none is."""
-        if self.kind in (NUMBER, DATE):
+        """The input that a declaration still needs: "kind", "bounds", "day" or "labels"; empty where none is."""
+        if self.kind in (*NUMBERS, DATE):
             return "" if self.low and self.high else "bounds"
+        if self.kind == AGE:
+            return "" if self.high else "day"
         if self.kind == CATEGORY:
             return "" if self.labels else "labels"
         return "" if self.kind else "kind"
@@ -93,9 +105,9 @@ class DescribedColumn:
         if self.bins and not 2 <= self.bins <= 2**MAX_BITS:
             return f"The number of cells must lie between 2 and {2**MAX_BITS:,}."
         try:
-            if self.kind in (NUMBER, DATE):
+            if self.kind in (*NUMBERS, DATE):
                 for end in filter(None, (self.low, self.high)):
-                    read_bound(end) if self.kind == NUMBER else period_of(end, self.step)
+                    read_bound(end) if self.kind in NUMBERS else period_of(end, self.step)
             if not self.lacking and self.kind:
                 self.domain()
         except ParameterError as error:
@@ -108,6 +120,8 @@ class DescribedColumn:
         Raises:
             ParameterError: something is lacking, or what is stated is no domain; the message quotes none of it.
         """
+        if self.kind == AGE:
+            return Ages(day=self.high, missing=self.missing, clamp=self.clamp)
         if self.kind == CATEGORY:
             return Labels(labels=self.labels, missing=self.missing)
         if self.kind == YES_NO:
@@ -115,7 +129,13 @@ class DescribedColumn:
         if self.kind == DATE:
             return Dates(step=self.step, first=self.low, last=self.high, missing=self.missing, clamp=self.clamp)
         low, high = _number(self.low), _number(self.high)
-        return Number(low=low, high=high, bins=self.bins, missing=self.missing, clamp=self.clamp, unit=self.unit)
+        bins = self.bins
+        if self.kind == WHOLE:
+            if not (low.is_integer() and high.is_integer()):
+                raise ParameterError("From and to must be whole numbers.")
+            if 0 < high - low < MAX_WHOLE and abs(low) < MAX_EXACT:
+                low, high, bins = low - 0.5, high + 0.5, int(high - low) + 1
+        return Number(low=low, high=high, bins=bins, missing=self.missing, clamp=self.clamp, unit=self.unit)
 
     def declared(self) -> DeclaredColumn:
         """Return the declaration; raises as ``domain`` does."""
@@ -182,7 +202,7 @@ class DataDictionary:
     def gaps(self) -> list[str]:
         """Return a sentence for each thing that columns lack, and one for the columns that are not used."""
         used = [column for column in self.columns if column.used and column.name != self.person]
-        lacking = {what: sum(column.lacking == what for column in used) for what in ("bounds", "labels", "kind")}
+        lacking = {what: sum(column.lacking == what for column in used) for what in ("bounds", "day", "labels", "kind")}
         sentences = [
             f"{count:,} column{'s have' if count > 1 else ' has'} no {what}: declare {'them' if count > 1 else 'it'}."
             for what, count in lacking.items()
@@ -278,19 +298,13 @@ def _label(value: object) -> str:
     return exactly(value) if isinstance(value, float) else str(value)
 
 
-def whole_number_bins(low: str, high: str) -> int:
-    """Return the number of cells that gives each whole number between two bounds its own; 0 where they are too many.
+def kind_of_whole(low: str, high: str) -> str:
+    """Return the kind of a column of whole numbers; "number" where a stated bound is no whole number.
 
-    Number i of k lies in cell floor(i k / (k - 1)) = i, and the largest in the last cell.
-
-    >>> whole_number_bins("0", "120"), whole_number_bins("0", "99999"), whole_number_bins("", "7")
-    (121, 0, 0)
+    >>> kind_of_whole("0", ""), kind_of_whole("0.5", "7")
+    ('whole number', 'number')
     """
-    if not (low and high):
-        return 0
-    start, end = float(low), float(high)
-    whole = start.is_integer() and end.is_integer() and 0 < end - start < MAX_WHOLE
-    return int(end - start) + 1 if whole else 0
+    return WHOLE if all(float(end).is_integer() for end in (low, high) if end) else NUMBER
 
 
 def read_codes(values: object) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dpcore.data.dictionaries.description import CATEGORY, DATE, NUMBER, YES_NO, DescribedColumn, whole_number_bins
+from dpcore.data.dictionaries.description import CATEGORY, DATE, WHOLE, YES_NO, DescribedColumn
 
 WORD = re.compile(r"[^\W\d_]?[^\WA-Z\d_]+|[A-Z]+(?![a-z])")
 """A word of a name: letters up to a sign, a digit or the next capital letter after a small one."""
@@ -18,6 +18,7 @@ ANSWERS = {"smoker", "married", "deceased", "insured", "retired", "pregnant", "f
 SEXES = {"sex", "gender", "geschlecht", "sexe", "sexo", "genero"}
 YEARS = {"year", "jahr", "annee", "ano", "anno"}
 AGES = {"age", "alter", "edad", "idade"}
+COUNTS = {"count", "counts", "visits", "children", "anzahl", "nombre", "num", "nb"}
 GROUPED = {"group", "groups", "class", "band", "range", "category", "code"}
 """Words after which a name is that of groups of numbers or dates, whose labels cannot be guessed."""
 OLDEST = "120"
@@ -45,8 +46,8 @@ def is_date_name(name: str) -> bool:
 def suggest_from_name(name: str) -> DescribedColumn | None:
     """Return what a name suggests: kind, and for an age bounds; an identifier is not used. None if it suggests nothing.
 
-    >>> [suggest_from_name(name).kind for name in ("birth_date", "hasChildren", "AGE", "Year", "sex")]
-    ['date', 'yes/no', 'number', 'date', 'category']
+    >>> [suggest_from_name(name).kind for name in ("birth_date", "hasChildren", "AGE", "n_visits", "Year", "sex")]
+    ['date', 'yes/no', 'whole number', 'whole number', 'date', 'category']
     >>> suggest_from_name("patientID").used, suggest_from_name("age group"), suggest_from_name("villages")
     (False, None, None)
     """
@@ -65,6 +66,7 @@ def suggest_from_name(name: str) -> DescribedColumn | None:
     if found & YEARS:
         return DescribedColumn(name=name, kind=DATE, step="year")
     if found & AGES:
-        bins = whole_number_bins("0", OLDEST)
-        return DescribedColumn(name=name, kind=NUMBER, low="0", high=OLDEST, bins=bins, unit="years")
+        return DescribedColumn(name=name, kind=WHOLE, low="0", high=OLDEST, unit="years")
+    if found & COUNTS:
+        return DescribedColumn(name=name, kind=WHOLE)
     return None

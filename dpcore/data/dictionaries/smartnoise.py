@@ -18,9 +18,9 @@ from dpcore.data.dictionaries.description import (
     DescribedColumn,
     closest_table,
     errors_of,
+    kind_of_whole,
     mapping_of,
     read_bound,
-    whole_number_bins,
 )
 from dpcore.data.reading.cell_parsing import YES
 
@@ -79,5 +79,5 @@ def _column(name: str, column: Mapping[str, Any]) -> DescribedColumn:
         if kind != NUMBER:
             return DescribedColumn(name=name, kind=kind, used=bool(kind))
         low, high = read_bound(column.get("lower")), read_bound(column.get("upper"))
-        bins = whole_number_bins(low, high) if written == "int" else 0
-        return DescribedColumn(name=name, kind=kind, low=low, high=high, bins=bins)
+        kind = kind_of_whole(low, high) if written == "int" else kind
+        return DescribedColumn(name=name, kind=kind, low=low, high=high)

@@ -17,21 +17,24 @@ from typing import Any
 from dpcore.core import DataError, ParameterError
 from dpcore.data.dates import EPOCH, MONDAY, STEPS, period_of
 from dpcore.data.dictionaries.description import (
+    AGE,
     CATEGORY,
     DATE,
     NUMBER,
+    NUMBERS,
+    WHOLE,
     YES_NO,
     DataDictionary,
     DescribedColumn,
     closest_table,
     column_error,
     errors_of,
+    kind_of_whole,
     mapping_of,
     read_bound,
     read_codes,
     read_date,
     read_labels,
-    whole_number_bins,
 )
 from dpcore.data.reading.cell_parsing import NO, YES
 
@@ -94,6 +97,8 @@ def _column(field: Mapping[str, Any]) -> DescribedColumn:
     rules, own = mapping_of(field.get("constraints")), mapping_of(field.get(OWN))
     with errors_of(name):
         column = _typed(name, written_type, field, rules)
+        if column.kind == DATE and "ageOn" in own:
+            column = DescribedColumn(name=name, kind=AGE, high=read_date(own["ageOn"], "day"))
         if column.kind == DATE and own.get("step") in STEPS:
             column = _dates(name, own["step"], rules)
     bins, unit = own.get("bins", column.bins), own.get("unit", "")
@@ -101,7 +106,8 @@ def _column(field: Mapping[str, Any]) -> DescribedColumn:
         raise column_error(name, "The number of cells must be a whole number, and the unit a text.")
     clamp, missing = own.get("clamp") is not False, own.get("missing") is not False
     used = own.get("used", column.used) is not False
-    return replace(column, bins=bins, unit=unit, clamp=clamp, missing=missing, used=used)
+    kind = NUMBER if bins and column.kind == WHOLE else column.kind  # cells of another width are stated
+    return replace(column, kind=kind, bins=bins, unit=unit, clamp=clamp, missing=missing, used=used)
 
 
 def _typed(name: str, written_type: str, field: Mapping[str, Any], rules: Mapping[str, Any]) -> DescribedColumn:
@@ -122,8 +128,8 @@ def _typed(name: str, written_type: str, field: Mapping[str, Any], rules: Mappin
     if written_type in ("string", "any"):
         return DescribedColumn(name=name, kind=CATEGORY if written_type == "string" else "")
     low, high = (read_bound(_end(rules, end)) for end in ("minimum", "maximum"))
-    bins = whole_number_bins(low, high) if written_type == "integer" else 0
-    return DescribedColumn(name=name, kind=NUMBER, low=low, high=high, bins=bins)
+    kind = kind_of_whole(low, high) if written_type == "integer" else NUMBER
+    return DescribedColumn(name=name, kind=kind, low=low, high=high)
 
 
 def _end(rules: Mapping[str, Any], end: str) -> object:
@@ -149,12 +155,22 @@ def write_table_schema(dictionary: DataDictionary) -> str:
 
 def _field(column: DescribedColumn) -> dict[str, Any]:
     """Return the field of one column."""
-    types = {NUMBER: "number", CATEGORY: "string", YES_NO: "boolean", DATE: WRITTEN[column.step], "": "any"}
+    types = {
+        NUMBER: "number",
+        WHOLE: "integer",
+        CATEGORY: "string",
+        YES_NO: "boolean",
+        AGE: "date",
+        DATE: WRITTEN[column.step],
+        "": "any",
+    }
     rules: dict[str, Any] = {}
     own: dict[str, Any] = {}
-    if column.kind == NUMBER:
+    if column.kind in NUMBERS:
         rules = {end: _plain(text) for end, text in (("minimum", column.low), ("maximum", column.high)) if text}
         own = {key: value for key, value in (("bins", column.bins), ("unit", column.unit)) if value}
+    elif column.kind == AGE:
+        own = {"ageOn": column.high} if column.high else {}
     elif column.kind == DATE:
         ends = (("minimum", column.low, 0), ("maximum", column.high, LAST_DAY))
         rules = {end: _day(text, column.step, further) for end, text, further in ends if text}

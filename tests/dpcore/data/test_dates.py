@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import io
 import re
@@ -16,8 +17,9 @@ from hypothesis import strategies as st
 import dpcore
 from dpcore import ParameterError
 from dpcore.data.columns import Labels
-from dpcore.data.dates import STEPS, Dates, period_of, written
-from dpcore.data.frames import read_frame
+from dpcore.data.dates import STEPS, Ages, Dates, period_of, written
+from dpcore.data.frames import frame_of, read_frame
+from dpcore.data.product import Product
 from dpcore.data.reading.cell_parsing import STEPS as READ
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns
@@ -258,3 +260,26 @@ def test_frames_and_files_give_the_same_answers() -> None:
         "-",
         "no",
     ]
+
+
+@pytest.mark.parametrize("day", ["2023-02-28", "2024-02-29", "2024-12-31"])
+def test_an_age_is_the_number_of_birthdays_until_the_day(day: str) -> None:
+    births = ["2000-02-28", "2000-02-29", "2000-03-01", "1999-12-31", "2024-06-30", "1850-01-01", "2030-01-01", "", "x"]
+    ages, on = Ages(day=day, missing=True), datetime.date.fromisoformat(day)
+    records = Columns(names=("born",), on=ages).records(read_frame(pd.DataFrame({"born": births})))
+
+    def birthdays(text: str) -> int:
+        born = datetime.date.fromisoformat(text)
+        return sum((year, born.month, born.day) <= (on.year, on.month, on.day) for year in range(born.year + 1, 2031))
+
+    assert records.tolist() == [*(min(birthdays(text), 120) for text in births[:7]), 121, 121]
+    assert ages.points()[:3].tolist() == [0, 1, 2] and ages.describe(30) == "30"
+
+
+def test_mock_dates_of_birth_have_the_ages_that_they_are_for() -> None:
+    ages = Ages(day="2024-02-29", missing=True)
+    domain = Product(names=("born", "band"), columns=(ages, dataclasses.replace(ages, cuts=(17.5,))))
+    cells = np.stack([np.tile(np.arange(122), 20), np.repeat([0, 1], 1220)], axis=1)
+    table = read_frame(frame_of(domain, cells, seed=1))
+    for place, (name, column) in enumerate(zip(domain.names, domain.columns, strict=True)):
+        assert Columns(names=(name,), on=column).records(table).tolist() == cells[:, place].tolist()

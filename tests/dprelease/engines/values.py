@@ -18,7 +18,7 @@ import numpy as np
 
 from dpcore.core import Dataset, Provenance, ProvenanceKind
 from dpcore.data.columns import Labels, Number
-from dpcore.data.dates import Dates
+from dpcore.data.dates import Ages, Dates
 from dpcore.data.predicates import Predicate
 from dpcore.data.product import Product
 from dpcore.data.reading.intake import clean_names
@@ -104,6 +104,7 @@ CALENDARS = tuple(
     )
     for clamp in (True, False)
 )  # fmt: skip
+AGES = (Ages(day="2024-02-28", missing=True), Ages(day="2024-12-30", missing=True, clamp=False))
 TEXTS = ("label", "written", "whole", "answer")
 NAMED = Labels(labels=(*LABELS, "29", "-5", "0", "4611686018427387904", "2024-02-29"))
 
@@ -115,7 +116,7 @@ def readings(*, few: bool = False) -> dict[str, Reading]:
     for name in NUMBERS:
         found |= {f"{name} on {line}": Columns(names=(name,), on=line) for line in lines}
     for name in ("day", "moment", "instant"):
-        found |= {f"{name} on {each}": Columns(names=(name,), on=each) for each in calendars}
+        found |= {f"{name} on {each}": Columns(names=(name,), on=each) for each in (*calendars, *AGES)}
     found |= {f"labels of {name}": Columns(names=(name,), on=NAMED) for name in TEXTS}
     found |= {
         f"truths of {name}": Columns(names=(name,), on=Labels(yes_no=True))

@@ -16,6 +16,7 @@ from dprelease.plan.predicates import MAX_LINES, cells_of, conditions, cut_at, r
 TABLE = DeclaredTable(
     columns=(
         DeclaredColumn(name="age", on=Number(low=0, high=100, bins=100, missing=True)),
+        DeclaredColumn(name="visits", on=Number(low=-0.5, high=9.5, bins=10, missing=True)),
         DeclaredColumn(name="age of car", on=Number(high=30, bits=4, missing=True)),
         DeclaredColumn(name="sex", on=Labels(labels=("F", "M", "is, or was"))),
         DeclaredColumn(name="seen", on=Dates(step="month", first="2024-01", last="2024-12", missing=True)),
@@ -40,6 +41,10 @@ TABLE = DeclaredTable(
         ("age < 3", {"age": (0, 3)}),
         ("age <= 5.5", {"age": (0, 5.5)}),
         ("age > 5.5", {"age": (5.5, 100)}),
+        ("visits 2–4", {"visits": (1.5, 4.5)}),
+        ("visits < 3", {"visits": (-0.5, 2.5)}),
+        ("visits > 3", {"visits": (3.5, 9.5)}),
+        ("visits = 9", {"visits": (8.5, 9.5)}),
         ("age 20.5-34.5", {"age": (20.5, 34.5)}),
         ("age of car 2.5-7.5", {"age of car": (2.5, 7.5)}),
         ("age of car <= 7.5", {"age of car": (0, 7.5)}),

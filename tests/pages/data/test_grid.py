@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore import Labels, Number
 from dpcore.data.bundled import bundled
 from dpcore.data.columns import is_number
-from dpcore.data.dates import Dates
+from dpcore.data.dates import Ages, Dates
 from dpcore.data.declarations import Capped
 from dpcore.data.product import Product
 from dpcore.data.samples import SAMPLES
@@ -71,6 +71,15 @@ def test_a_date_is_declared_in_its_unit_and_drawn_with_its_names() -> None:
     sound(app.switch_page("play/page.py").run())
     app.session_state["data"] = "my-file"
     assert drawn(sound(app.run()))["data_chart"]["layout"]["xaxis"]["ticktext"][0] == "01<br>2024"
+
+
+def test_an_age_is_declared_by_the_day_on_which_it_is_counted() -> None:
+    app = type_in(visits(), seen={"kind": "age from birth date"})
+    assert "`seen` (to, the day on which ages are counted)" in everything(app)
+    source = upload_of(app := use(type_in(app, seen={"to": "2025-03-01"}), "seen"))
+    assert source is not None and source.domain == Ages(day="2025-03-01", missing=True)
+    assert np.flatnonzero(source.dataset().histogram).tolist() == [0, 1, 121]
+    assert "121 whole numbers from 0 to 120 years on 2025-03-01." in everything(app)
 
 
 def test_an_answer_needs_no_labels() -> None:
@@ -271,6 +280,8 @@ DOMAINS: list[Any] = [
     Number(low=-1, high=2.5, bins=7, unit="m", missing=True),
     Number(low=0, high=1e20, bits=4, missing=True, clamp=False),
     Dates(step="week", first="2020-W50", last="2021-W02", missing=True),
+    Number(low=-0.5, high=9.5, bins=10, unit="visits", missing=True),
+    Ages(day="2024-12-31", missing=True, clamp=False),
     Labels(labels=("a;b", "c")),
     Labels(labels=("alone",)),
     Labels(labels=('"a"; b',)),

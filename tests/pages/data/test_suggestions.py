@@ -13,6 +13,7 @@ from dpcore.data.columns import Labels, Number
 from tests.pages.data.test_page import OWN, everything, give, grid_of, labels, opened, press, type_in, upload_of, use
 from tests.pages.opening import sound
 
+AGE = ["whole number", "0", "120", "years"]
 SUGGEST = "Suggest from the names"
 PATIENTS = "patient_id,age,visit_date,has_pain,pay\n71,430,never,perhaps,1\n72,431,never,perhaps,2\n"
 
@@ -28,15 +29,16 @@ def patients(*, public: bool = False, text: str = PATIENTS) -> AppTest:
 def test_names_fill_what_is_not_declared_and_are_marked_until_it_changes() -> None:
     app = press(type_in(patients(), visit_date={"kind": "category", "labels": "a; b"}), SUGGEST)
     assert grid_of(app, "patient_id")["use"] is False
-    assert [grid_of(app, "age")[each] for each in ("from", "to", "bins", "unit")] == ["0", "120", 121, "years"]
+    assert [grid_of(app, "age")[each] for each in ("kind", "from", "to", "unit")] == AGE
     assert grid_of(app, "has_pain")["kind"] == "yes/no" and grid_of(app, "visit_date")["kind"] == "category"
     assert [grid_of(app, "pay")[each] for each in ("kind", "from", "use")] == ["number", None, True]
-    mark = "From the name, check it: `patient_id` (not used), `age` (number), `has_pain` (yes/no)."
+    mark = "From the name, check it: `patient_id` (not used), `age` (whole number), `has_pain` (yes/no)."
     assert mark in everything(app) and SUGGEST not in labels(app), "there is nothing left to suggest"
     app = type_in(app, age={"to": "99"}, patient_id={"use": True})
     assert "From the name, check it: `has_pain` (yes/no)." in everything(app)
     source = upload_of(use(app, "age"))
-    assert source is not None and not source.bounds_from_data and source.on(Number).high == 99
+    assert source is not None and not source.bounds_from_data and source.on(Number).points().tolist() == [*range(100)]
+    assert "100 whole numbers from 0 to 99 years." in everything(app)
 
 
 def test_of_a_private_table_the_same_is_suggested_whatever_its_rows() -> None:

@@ -9,7 +9,7 @@ from dpcore.data.dictionaries.names import suggest_from_name
 KINDS = {
     "date": ("date", "birth_date", "admissionDate", "dob", "Datum", "exam day", "startdate"),
     "yes/no": ("is_member", "hasChildren", "smoker", "was admitted", "Flag", "married"),
-    "number": ("age", "AGE", "age at entry", "ageAtEntry", "Alter"),
+    "whole number": ("age", "AGE", "age at entry", "ageAtEntry", "Alter", "visits", "n_visits", "doctorCount"),
     "category": ("sex", "Gender", "sex of the child"),
     "date: year": ("year", "Birth Year", "Jahr", "year_2"),
 }
@@ -36,7 +36,7 @@ def test_a_name_suggests_its_kind(kind: str, name: str) -> None:
     suggestion = suggest_from_name(name)
     assert suggestion is not None and suggestion.used and not suggestion.fault
     assert kind == (f"date: {suggestion.step}" if kind == "date: year" else suggestion.kind)
-    assert (suggestion.low, suggestion.high) == (("0", "120") if kind == "number" else ("", ""))
+    assert (suggestion.low, suggestion.high) == (("0", "120") if suggestion.unit == "years" else ("", ""))
     assert suggestion.labels == (), "how a file spells its labels is in no name"
 
 

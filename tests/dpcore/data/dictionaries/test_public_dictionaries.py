@@ -35,11 +35,11 @@ def metadata(*columns: dict[str, Any], **table: Any) -> dict[str, Any]:
 JSON = {
     "frictionless data/schema.json": (
         {"fields": [{"name": "id", "type": "integer"}, {"name": "name", "type": "string"}]},
-        "id number bounds|name category labels",
+        "id whole number bounds|name category labels",
     ),
     "frictionless data/resource-schema.json": (
         {"name": "t", "path": "t.csv", "schema": {"fields": [{"name": "id", "type": "integer"}, {"name": "any"}]}},
-        "id number bounds|any - kind",
+        "id whole number bounds|any - kind",
     ),
     "frictionless data/number/datapackage.json": (
         package(
@@ -74,7 +74,7 @@ JSON = {
                 field("daily_start", "time"), field("is_management", "boolean"),
             ]
         },
-        "age number bounds|period_employed number bounds|employment_start date bounds|daily_start - unused"
+        "age whole number bounds|period_employed number bounds|employment_start date bounds|daily_start - unused"
         "|is_management yes/no",
     ),
     "Data Package v2: categories, exclusive bounds, years and months": (
@@ -85,7 +85,7 @@ JSON = {
             field("paid", "yearmonth", minimum="2020-01", maximum="2024-12"),
             field("seen", "datetime", minimum="2020-01-01T00:00:00Z", maximum="2024-12-31T23:59:59Z"),
         ),
-        "size category 0;1|age number 0..120|born date 1900..2020|paid date 2020-01..2024-12"
+        "size category 0;1|age whole number 0..120|born date 1900..2020|paid date 2020-01..2024-12"
         "|seen date 2020-01-01..2024-12-31",
     ),
     "csvw tests/fixtures/datapackage.json": (
@@ -95,7 +95,7 @@ JSON = {
             {"name": "array", "type": "array"},
             {"name": "email", "type": "string", "format": "email"},
         ),
-        "Year number bounds|boolean category nein;ja|array - unused|email category labels",
+        "Year whole number bounds|boolean category nein;ja|array - unused|email category labels",
     ),
     "csvw tests/fixtures/multitable/metadata.json": (
         {
@@ -112,7 +112,7 @@ JSON = {
                 metadata({"name": "other"}),
             ],
         },
-        "ID category labels|column 2 - unused|int number 3..5|choice category a;b;c|regex category labels"
+        "ID category labels|column 2 - unused|int whole number 3..5|choice category a;b;c|regex category labels"
         "|FK category labels",
     ),
     "csvw tests/fixtures/csv.txt-table-metadata.json": (
@@ -137,7 +137,7 @@ BOOKS = {
     "the codebook of the house": (
         "name,type,min,max,labels,unit,missing\nage,integer,0,120,,years,-9\nsex,category,,,f; m,,-9 NA\n"
         "seen,month,2024-01,2024-12,,,\n",
-        "age number 0..120|sex category f;m|seen date 2024-01..2024-12",
+        "age whole number 0..120|sex category f;m|seen date 2024-01..2024-12",
     ),
     "REDCap's data dictionary": (
         '"Variable / Field Name","Form Name","Field Type","Field Label","Choices, Calculations, OR Slider Labels",'
@@ -179,7 +179,7 @@ def test_what_is_fully_stated_is_declared_and_the_rest_is_said() -> None:
     table = open_dictionary(json.dumps(document).encode(), name="x.json").declared()
     domains = {each.name: each.on for each in table.columns}
     assert domains["size"] == Labels(labels=("0", "1"))
-    assert domains["age"] == Number(low=0, high=120, bins=121, missing=True), "each whole number has its own cell"
+    assert domains["age"] == Number(low=-0.5, high=120.5, bins=121, missing=True), "a whole number is its cell's middle"
     assert domains["born"] == Dates(step="year", first="1900", last="2020", missing=True)
     assert domains["seen"] == Dates(step="day", first="2020-01-01", last="2024-12-31", missing=True)
     gaps = {name: open_dictionary(json.dumps(each).encode(), name="x.json").gaps() for name, (each, _) in JSON.items()}

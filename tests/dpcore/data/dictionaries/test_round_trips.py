@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dpcore.core import ParameterError, is_visible
 from dpcore.data.columns import Labels, Number
-from dpcore.data.dates import Dates, written
+from dpcore.data.dates import Ages, Dates, written
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.dictionaries.codebook import read_codebook, write_codebook
 from dpcore.data.dictionaries.description import DataDictionary, DescribedColumn
@@ -53,7 +53,16 @@ def dates(draw: st.DrawFn) -> Dates:
 LISTS = st.lists(TEXTS, min_size=1, max_size=8, unique=True).map(tuple)
 CATEGORIES = st.builds(Labels, labels=LISTS, missing=st.booleans())
 ANSWERS = st.builds(Labels, yes_no=st.just(True), missing=st.booleans())
-DOMAINS = st.one_of(numbers(), dates(), CATEGORIES, ANSWERS)
+
+
+def wholes(low: int, cells: int, *, missing: bool) -> Number:
+    """Whole numbers from one on."""
+    return Number(low=low - 0.5, high=low + cells - 0.5, bins=cells, missing=missing)
+
+
+WHOLE = st.builds(wholes, st.integers(-(10**6), 10**6), st.integers(2, 1100), missing=st.booleans())
+AGES = st.builds(lambda day: Ages(day=written(day, "day"), missing=True), st.integers(*SPANS["day"]))
+DOMAINS = st.one_of(numbers(), WHOLE, AGES, dates(), CATEGORIES, ANSWERS)
 
 
 @st.composite

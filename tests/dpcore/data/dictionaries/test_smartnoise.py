@@ -62,7 +62,10 @@ fields:
 foreignKeys: []
 """
 PUBLIC = {
-    "smartnoise datasets/PUMS_dup_twotable.yaml": (PUMS, "age number 0..100|sex category labels|pid number bounds"),
+    "smartnoise datasets/PUMS_dup_twotable.yaml": (
+        PUMS,
+        "age whole number 0..100|sex category labels|pid whole number bounds",
+    ),
     "smartnoise datasets/iris.yaml": (IRIS, "petal length (cm) number 1..7"),
     "smartnoise sql/tests/query/TestDB.yaml": (
         DEVICES,
@@ -70,9 +73,9 @@ PUBLIC = {
     ),
     "frictionless data/country.resource-cleaned.yaml": (
         "name: country\npath: country.csv\nschema:\n  fields:\n    - name: id\n      type: integer\n",
-        "id number bounds",
+        "id whole number bounds",
     ),
-    "frictionless data/country.schema-full.yaml": (COUNTRY, "id number bounds|population number 0..100"),
+    "frictionless data/country.schema-full.yaml": (COUNTRY, "id whole number bounds|population whole number 0..100"),
 }
 
 
@@ -85,13 +88,14 @@ def test_public_metadata_are_read_as_they_stand(name: str) -> None:
 def test_the_unit_of_privacy_and_the_table_are_those_that_are_stated() -> None:
     read = open_dictionary(PUMS.encode(), name="PUMS.yml")
     assert (read.person, read.person_rows) == ("pid", 3)
-    assert read.declared().columns[0].on == Number(low=0, high=100, bins=101, missing=True)
+    assert read.declared().columns[0].on == Number(low=-0.5, high=100.5, bins=101, missing=True)
     assert read.gaps() == ["1 column has no labels: declare it."], "the person's column needs none"
     rows = open_dictionary(PUMS.replace("rows: 1000", "row_privacy: True").encode(), name="PUMS.yml")
     assert (rows.person, rows.person_rows) == ("", 1)
     other = open_dictionary(DEVICES.encode(), name="x.yaml", columns=["StartTrial", "Note"])
     assert (
-        summary(other) == "DeviceID number bounds|StartTrial date bounds|Note - unused" and other.person == "DeviceID"
+        summary(other) == "DeviceID whole number bounds|StartTrial date bounds|Note - unused"
+        and other.person == "DeviceID"
     )
 
 

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from dpcore.core import DataError, ParameterError
-from dpcore.data.columns import Number
+from dpcore.data.columns import is_number
 from dpcore.data.dates import written
+from dpcore.data.dictionaries.description import DescribedColumn
 from dpcore.data.reading.format import LOCAL, Format, read_format
 from dpcore.data.reading.guesses import ORDER_UNKNOWN
 from dpcore.data.reading.intake import clean_names
@@ -89,9 +90,10 @@ def test_whole_numbers_and_labels_that_are_filled_in_are_all_kept() -> None:
     table = field("R04")
     for column, cells in (("grade", 3), ("age", 60)):
         found = suggest_domain(table, column)
-        line = Number(low=float(str(found["from"])), high=float(str(found["to"])), bins=int(str(found["bins"])))
-        assert line.ordered == cells
-        assert line.encode(np.arange(line.low, line.high + 1)).tolist() == list(range(cells))
+        low, high = (str(found[end]) for end in ("from", "to"))
+        line = DescribedColumn(name=column, kind=str(found["kind"]), low=low, high=high).domain()
+        assert is_number(line) and line.whole and line.ordered == cells
+        assert line.encode(np.arange(float(low), float(high) + 1)).tolist() == list(range(cells))
     many = field("R03")
     assert len(str(suggest_domain(many, "place")["labels"]).split("\n")) == 200
     labels = "".join(f"place {i}\n" * (1 + (i < 10)) for i in range(1_200))
