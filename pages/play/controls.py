@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -93,20 +94,21 @@ def _parameters(entry: Entry, query_class: Queries) -> dict[str, Value]:
     return values
 
 
-def at_epsilon(recipe: Recipe, bar: DeltaGenerator) -> Recipe:
-    """Draw the control of ε in a container, and return the recipe at its value."""
+def at_epsilon(recipe: Recipe, bar: DeltaGenerator, *, beside: Callable[[], None] = lambda: None) -> Recipe:
+    """Draw the control of ε in a container, with another one beside it, and return the recipe at its value."""
     values = dict(recipe.values)
     if "epsilon" in values:
         with bar:
-            values["epsilon"] = ask_epsilon(recipe.entry.controls()["epsilon"], default=float(values["epsilon"]))
+            default = float(values["epsilon"])
+            values["epsilon"] = ask_epsilon(recipe.entry.controls()["epsilon"], default=default, beside=beside)
     return dataclasses.replace(recipe, values=tuple(values.items()))
 
 
-def ask_epsilon(parameter: Parameter, *, default: float) -> float:
-    """Draw ε as a number, which the link holds, and as a slider that updates the pictures."""
+def ask_epsilon(parameter: Parameter, *, default: float, beside: Callable[[], None] = lambda: None) -> float:
+    """Draw ε as a number, which the link holds, and as a slider that updates the pictures, with a control beside."""
     check_link("epsilon", parameter=parameter, default=default)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        slider = st.container(width="stretch")
+        slider = st.container(width="stretch", key="epsilon_track")
         with st.container(width=110):
             value = float(
                 st.number_input(
@@ -133,6 +135,7 @@ def ask_epsilon(parameter: Parameter, *, default: float) -> float:
                 ends=("← more private", "more accurate →"),
                 on_rest=lambda stop: set_controls({"epsilon": stop}),
             )
+        beside()
     return value
 
 
