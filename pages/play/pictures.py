@@ -14,6 +14,7 @@ from dpcore.data.columns import is_number
 from dpcore.data.product import is_map
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.queries.linear import LinearQueries
+from dpcore.queries.ranges import Intervals
 from dplab.measure import ErrorReport
 from pages.charts.axes import axis_range, round_up
 from pages.charts.component import EncodedCharts
@@ -28,6 +29,8 @@ from pages.play.query import Query, edges
 
 HEIGHT, LEGEND, NARROW, LOWER_HEIGHT, ANSWER = 235, 30, 52, 234, 22
 """Pixels of the upper row, of its legend, of a legend beside two maps, of the lower row, and of an answer."""
+VALUE = "value"
+"""Name of a number without a name of its own."""
 HEADLINE_SHARE = 0.95
 """Share of the releases whose error the headline covers: 19 of 20."""
 TITLES = {
@@ -51,12 +54,18 @@ class View:
         log: whether the axis of counts is logarithmic.
         query: the selected query, if any.
         pinned: releases shown beside, if any.
+        column: name of the number.
+        records: what the rows are.
+        cycling: whether releases follow each other slowly.
     """
 
     clean: bool
     log: bool
     query: Query | None
     pinned: Pinned | None = None
+    column: str = VALUE
+    records: str = "rows"
+    cycling: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,14 +97,14 @@ def build_epsilon_view(dataset: Dataset, report: ErrorReport, view: View, *, bet
         captions["band_chart"] = _band_caption(report)
     else:
         pinned, shown = ("pinned_map", "released_map") if is_map(domain) else ("pinned_chart", "data_chart")
-        captions[pinned] = f"Pinned: {_short_headline(view.pinned.title, view.pinned.report)}"
-        captions[shown] = _short_headline(view.pinned.beside, report)
+        captions[pinned] = f"Pinned: {_short_headline(view.pinned.title, view.pinned.report, view.records)}"
+        captions[shown] = _short_headline(view.pinned.beside, report, view.records)
     lower = lower_bound(report.problem, report.guarantee, beta=beta)
     worst = worst_error(report=report, lower=lower)
     axis = dataclasses.replace(worst.x, title=f"worst error, share of n{' (log)' if worst.x.log else ''}")
     pictures["worst_chart"] = dataclasses.replace(worst, height=min(worst.height, LOWER_HEIGHT), x=axis)
     captions["worst_chart"] = _worst_caption(report)
-    return EpsilonView(headline=headline(report), pictures=pictures, captions=captions, frames=frames["released"])
+    return EpsilonView(headline=headline(report, view), pictures=pictures, captions=captions, frames=frames["released"])
 
 
 def _bars(dataset: Dataset, frames: Mapping[str, Floats], view: View, *, n: int) -> dict[str, Picture]:
@@ -112,11 +121,17 @@ def _bars(dataset: Dataset, frames: Mapping[str, Floats], view: View, *, n: int)
         }
     if is_number(domain):
         pictures = {
-            name: dataclasses.replace(each, height=HEIGHT, y=each.y if view.log else _stable_axis(each))
+            name: dataclasses.replace(
+                each,
+                height=HEIGHT,
+                x=dataclasses.replace(each.x, title=each.x.title.replace(VALUE, view.column, 1)),
+                y=each.y if view.log else _stable_axis(each),
+            )
             for name, each in pictures.items()
         }
     if len(pictures) > 1:
         pictures = _with_shared_axes(pictures)
+    pictures["released"] = dataclasses.replace(pictures["released"], cycling=view.cycling)
     return {key: pictures[name] for name, key in keys.items() if name in pictures}
 
 
@@ -174,26 +189,28 @@ def _answer_pixels(view: View) -> int:
     return ANSWER * (view.query is not None)
 
 
-def headline(report: ErrorReport) -> str:
+def headline(report: ErrorReport, view: View) -> str:
     """Return the headline, which has room on one line: the error of the worst query in 19 of 20 releases, in rows."""
     start, queries = f"At ε = {exactly(report.guarantee.epsilon)}", report.problem.queries
     if not len(report.answered):
         return f"{start}, every release gives no answer (⊥)"
-    subject = f"a {queries.one}" if isinstance(queries, LinearQueries) else f"the count of any {queries.one}"
+    one = f"{view.column} range" if isinstance(queries, Intervals) and view.column != VALUE else queries.one
+    subject = f"a {one}" if isinstance(queries, LinearQueries) else f"the count of any {one}"
     given = " when there is an answer" if report.refused.any() else ""
-    return f"{start}, {subject} is off by up to {_largest_error(report)}, 19 times in 20{given}"
+    off = f"{_largest_error(report):,} of {report.problem.n:,} {view.records}"
+    return f"{start}, {subject} is off by up to {off}, 19 times in 20{given}"
 
 
-def _short_headline(title: str, report: ErrorReport) -> str:
+def _short_headline(title: str, report: ErrorReport, records: str) -> str:
     """Return a mechanism with its ε and its error in 19 of 20 releases."""
-    error = f"error ≤ {_largest_error(report)}" if len(report.answered) else "no answer (⊥)"
+    error = f"error ≤ {_largest_error(report):,} {records}" if len(report.answered) else "no answer (⊥)"
     return f"{title}, ε = {exactly(report.guarantee.epsilon)}: {error}"
 
 
-def _largest_error(report: ErrorReport) -> str:
+def _largest_error(report: ErrorReport) -> int:
     """Return the error of the worst query in 19 of 20 releases, in rows; there is an answer."""
     reach = float(np.quantile(report.answered, HEADLINE_SHARE, method="higher"))
-    return f"{math.ceil(reach * report.problem.n - 1e-9):,} rows"
+    return math.ceil(reach * report.problem.n - 1e-9)
 
 
 def _band_caption(report: ErrorReport) -> str:

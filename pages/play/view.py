@@ -11,7 +11,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Dataset, Problem, State
+from dpcore.data.generators import GENERATORS
 from dpcore.data.product import is_map
+from dpcore.data.sources import Generated
 from dpcore.randomness import Preview
 from dplab.measure import ErrorReport, measure
 from dplab.recipe import Recipe
@@ -19,7 +21,7 @@ from pages.charts.component import draw
 from pages.charts.live import live_line
 from pages.data.summary import log_scale
 from pages.play.comparison import draw_tradeoff, private_parameters, problem_key
-from pages.play.controls import at_epsilon, read_recipe
+from pages.play.controls import HOME, at_epsilon, read_recipe
 from pages.play.data_independent import data_independent_summary
 from pages.play.details import detail_popovers
 from pages.play.fragments import rerun_whole_page, run_as_fragment
@@ -67,7 +69,7 @@ def show_play() -> None:
     problem = recipe.problem(dataset)
     with settings_place:
         pinned_recipe = ask_pinned(recipe, problem.queries)
-        view = _view(dataset)
+        view = _view(recipe, dataset)
         target = ask_target(problem.n)
     key, state = _prepare(recipe, dataset, problem)
     if pinned_recipe is not None:
@@ -130,7 +132,7 @@ def _at_epsilon(stops: SliderStops, target: float | None, links_place: DeltaGene
         draw_weights(recipe.weights, download=not source.provenance.is_private)
 
 
-def _view(dataset: Dataset) -> View:
+def _view(recipe: Recipe, dataset: Dataset) -> View:
     """Draw the controls of the query and of the display, and return their values."""
     query = read_query(dataset.domain)
     clean = st.toggle(
@@ -139,7 +141,12 @@ def _view(dataset: Dataset) -> View:
         "no privacy.",
     )  # fmt: skip
     log = not is_map(dataset.domain) and log_scale(dataset, key="log")
-    return View(clean=clean, log=log, query=query)
+    origin = recipe.source.origin
+    view = View(clean=clean, log=log, query=query)
+    if isinstance(origin, Generated) and (shape := GENERATORS.get(origin.shape)):
+        cycling = {*st.query_params} == {*HOME}
+        view = dataclasses.replace(view, column=shape.column, records=shape.records, cycling=cycling)
+    return view
 
 
 def _measure_releases(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, None, ErrorReport]:
