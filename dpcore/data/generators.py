@@ -33,6 +33,10 @@ class Generator:
         draw: (random, n, size) to records on 0..size-1, shape (n,); in the plane (random, n) to places in the unit
             square, shape (n, 2), of which those outside are moved to its edge.
         in_the_plane: whether the records are cells of a grid rather than of a line.
+        column: name of the number on a line.
+        records: what the records are called.
+        high: upper bound of the number, whose lower bound is 0.
+        unit: of the number.
     """
 
     key: str
@@ -40,6 +44,10 @@ class Generator:
     sentence: str
     draw: Callable[..., Any]
     in_the_plane: bool = False
+    column: str = "value"
+    records: str = "rows"
+    high: float = 1.0
+    unit: str = ""
 
 
 def generate(key: str, *, n: int, size: int | tuple[int, ...], seed: int) -> Integers:
@@ -99,6 +107,15 @@ def _bimodal(random: Random, n: int, size: int) -> Integers:
     return _cells(places, size)
 
 
+AGES = np.array([0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100]) / 128
+AGE_SHARES = np.array([0, 0.1, 0.2, 0.33, 0.47, 0.6, 0.75, 0.87, 0.95, 0.99, 1])
+"""Decades of age as shares of 128 years, and shares of the people below them; both are made up."""
+
+
+def _ages(random: Random, n: int, size: int) -> Integers:
+    return _cells(np.interp(random.random(n), AGE_SHARES, AGES), size)
+
+
 def _heavy_tailed(random: Random, n: int, size: int) -> Integers:
     """Cell x with probability log((x + 2) / (x + 1)) / log(size + 1): nearly Zipf's law, by inverting a power."""
     powers: Floats = np.exp(random.random(size=n) * np.log(size + 1.0))
@@ -150,6 +167,16 @@ GENERATORS: dict[str, Generator] = {
             title="Two humps",
             sentence="Two groups of unequal size with a gap between them.",
             draw=_bimodal,
+        ),
+        Generator(
+            key="ages",
+            title="Ages",
+            sentence="A made-up population: most are between 20 and 70, and few are above 90.",
+            draw=_ages,
+            column="age",
+            records="people",
+            high=128.0,
+            unit="years",
         ),
         Generator(
             key="heavy_tailed",

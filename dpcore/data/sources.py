@@ -320,7 +320,7 @@ class Source:
 
 
 def generated_rows(shape: str, *, n: int, bits: int, seed: int = 1) -> Source:
-    """Return the rows on the unit interval or in the unit square, each side cut into 2**bits cells.
+    """Return the rows on an interval or in the unit square, each side cut into 2**bits cells.
 
     >>> generated_rows("bimodal", n=100, bits=4).dataset().n
     100
@@ -330,11 +330,12 @@ def generated_rows(shape: str, *, n: int, bits: int, seed: int = 1) -> Source:
     """
     if shape not in GENERATORS:
         raise ParameterError("No generator has this name.")
-    line = Number(bits=bits)
-    if GENERATORS[shape].in_the_plane:
+    generator = GENERATORS[shape]
+    line = Number(bits=bits, high=generator.high, unit=generator.unit)
+    if generator.in_the_plane:
         reading = Columns(names=("first", "second"), on=Product.map(line, line))
     else:
-        reading = Columns(names=("value",), on=line)
+        reading = Columns(names=(generator.column,), on=line)
     call = f"generated_rows({shape!r}, n={n}, bits={bits}, seed={seed})"
     return Source(origin=Generated(shape=shape, n=n, seed=seed), reading=reading, name=call)
 

@@ -1,7 +1,7 @@
 // Draws a Plotly figure in place, plays its frames, and says what was clicked, brushed or dragged.
 // Python sends plain dictionaries (plotly.py); nothing here knows what a picture is about.
 
-const TICK = 600, LONGEST = 150; // milliseconds: a frame is shown while playing; a chart that is covered waits for the others
+const TICK = 600, SLOW = 2500, LONGEST = 150; // milliseconds: a frame is shown while playing, or while nobody does anything; a chart that is covered waits for the others
 const LEGEND_LINE = 22, LEGEND_MARK = 46, LETTER = 6.6; // pixels
 const LEGEND_EDGE = 11, LEGEND_NAMES = 19; // of it what Plotly itself takes, rounded up: at the edge, and for each line
 const ASIDE = 195, CUT = 27; // pixels of a legend beside the picture, and letters of a name in it
@@ -99,6 +99,7 @@ export async function draw(component) {
   if (!chart.following) cover(chart);
   delete chart.plot.dataset.waiting;
   if (!seen) count();
+  if (data.cycling && !busy && !chart.timer && !chart.play.hidden) start(chart, SLOW);
 }
 
 // What Python sent, in bytes. The same words are the same figure.
@@ -327,10 +328,23 @@ function show(chart, place) {
   }
 }
 
-function start(chart) {
-  chart.timer = setInterval(() => show(chart, (chart.frame + 1) % chart.figure.frames.length), TICK);
+function start(chart, tick = TICK) {
+  chart.timer = setInterval(() => show(chart, (chart.frame + 1) % chart.figure.frames.length), tick);
   chart.play.textContent = "Stop";
 }
+
+// A reader who does anything has seen that releases differ, and looks at one.
+let busy = false;
+const rest = ({ target }) => {
+  if (busy) return;
+  busy = true;
+  for (const chart of charts.values()) {
+    if (!chart.figure?.cycling || !chart.timer || chart.player.contains(target)) continue;
+    stop(chart);
+    show(chart, 0);
+  }
+};
+for (const kind of ["pointerdown", "keydown", "input"]) addEventListener(kind, rest, true);
 
 function stop(chart) {
   clearInterval(chart.timer);

@@ -133,6 +133,7 @@ def _encode_chart(picture: Picture, *, key: str, badge: str, caption: str, downl
         "layout": drawn.layout,
         "frames": drawn.frames,
         "playing": picture.playing,
+        "cycling": picture.cycling,
         "download": download,
         "beside": picture.legend_right,
         "handle": encode_handle(picture.handle, drawn),
@@ -176,6 +177,6 @@ def encode_handle(handle: Handle | None, drawn: PlotlyFigure) -> dict[str, Any] 
 
 def show_numbers(picture: Picture, *, title: str, key: str) -> None:
     """Offer the picture's numbers as a table, which is sent only when it is opened."""
-    expander = st.expander(f"Numbers: {title}", key=key, on_change="rerun")
+    expander = st.expander(f"Numbers: {title}" if title else "Numbers", key=key, on_change="rerun")
     if expander.open:
         expander.dataframe(escape_frame(picture.frame()), hide_index=True)  # it offers itself as a CSV

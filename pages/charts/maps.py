@@ -65,7 +65,13 @@ def true_map(*, domain: Product, truth: Integers, darkest: float | None = None, 
 
 
 def released_map(
-    *, domain: Product, n: int, truth: Integers, frames: Floats, outlined: CellRectangle | None = None
+    *,
+    domain: Product,
+    n: int,
+    truth: Integers,
+    frames: Floats,
+    outlined: CellRectangle | None = None,
+    darkest: float | None = None,
 ) -> Picture:
     """Return a map of the released rows in each block of cells; further releases are frames.
 
@@ -75,8 +81,9 @@ def released_map(
         truth: true rows per cell (size,); not private.
         frames: released rows per cell (F, size), see playable_releases; NaN if refused.
         outlined: a rectangle with an outline.
+        darkest: rows of the darkest shade; by default those of the fullest block.
     """
-    counts, darkest = blocks(frames, domain), darkest_count(domain, truth, frames)
+    counts, highest = blocks(frames, domain), darkest or darkest_count(domain, truth, frames)
     inside = counts[:, :-1]
     map_frames, sentence = release_frames(
         inside,
@@ -84,7 +91,7 @@ def released_map(
         about=f"{n:,} rows in {_cells_words(domain, inside.shape[1])}",
         where="one",
         name="released",
-        mark=lambda row: _heat("released", domain, row, darkest=darkest),
+        mark=lambda row: _heat("released", domain, row, darkest=highest),
         also=lambda place: f" · {significant(float(counts[place, -1]))} missing" if domain.missing else "",
     )
     refused = np.isnan(inside).any(axis=1)

@@ -328,6 +328,7 @@ class Picture:
         height: in pixels, without the legend.
         frames: states that can be played; the first is the initial one.
         playing: name of the frames' control.
+        cycling: whether the frames follow each other slowly until the reader does anything; never with reduced motion.
         brush: whether a range ("x") or rectangle ("xy") can be selected; it is sent as "brush".
         equal: whether both axes have the same scale.
         handle: a handle that can be dragged.
@@ -347,6 +348,7 @@ class Picture:
     height: int = 300
     frames: Sequence[Frame] = ()
     playing: str = "release"
+    cycling: bool = False
     brush: Literal["", "x", "xy"] = ""
     equal: bool = False
     handle: Handle | None = None

@@ -88,6 +88,7 @@ def choose_data(
     default: str | None = None,
     help_text: str,
     missing_reason: str = NOT_SENT,
+    named_alone: bool = False,
 ) -> str:
     """Draw the select box of data sets and return the link value; the user's own file comes first.
 
@@ -99,6 +100,7 @@ def choose_data(
         default: link value with which a page opens; otherwise the first.
         help_text: of the box.
         missing_reason: said of a link that asks for the reader's own file where none fits.
+        named_alone: whether a link that would be empty names the data set.
     """
     first = default or next(iter(titles))
     if own_title:
@@ -106,14 +108,15 @@ def choose_data(
     elif st.query_params.get(key) == OWN_FILE:
         warn_of_link(key, missing_reason)
         del st.query_params[key]
-    return choice(label, titles, key=key, default=first, help_text=help_text)
+    return choice(label, titles, key=key, default=first, help_text=help_text, named_alone=named_alone)
 
 
-def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = False) -> Source:
+def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = False, is_home: bool = False) -> Source:
     """Draw the controls of the data set in use and of its size, which the link holds; return the source.
 
     ``default`` applies if neither the link nor an earlier page names a data set. ``pairs``: the page can draw pairs of
-    columns. ``persons``: the page supports persons with several rows.
+    columns. ``persons``: the page supports persons with several rows. ``is_home``: an empty link opens the page with
+    data of its own, so that no other data has an empty link.
     """
     own_source = own_rows()
     has_one_column = own_source is None or pairs or not is_map(own_source.domain)
@@ -134,6 +137,7 @@ def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = Fa
         help_text="Generated and bundled data are public: previews on them spend no privacy budget. Upload your own "
         "on the Data page.",
         missing_reason=NOT_SENT if own_source is None else BY_PERSON if has_one_column else TWO_COLUMNS,
+        named_alone=is_home,
     )
     if previous and chosen != previous:
         reason = (

@@ -14,12 +14,12 @@ from dpcore.core import Neighbours, exactly
 from dpcore.mechanisms import entry
 from pages.charts.component import draw, draw_with_table
 from pages.charts.picture import Curve, Dots, Mark, Picture
-from pages.charts.words import lower_first
 from pages.learn.pictures import hide_measured
 from pages.learn.screen import (
     BROKEN_SETTINGS,
     SCREEN,
     LessonSetting,
+    has_current_guess,
     is_untouched,
     phrase_guess,
     relabel_guess,
@@ -161,7 +161,7 @@ def picture(lesson_chart: Picture, *, key: str, badge: str, presented_roles: Col
         if not SCREEN.get().titled:
             st.markdown(f"**{lesson_chart.title}**")
         if revealed():
-            draw_with_table(lesson_chart, key=key, badge=badge, title=lower_first(lesson_chart.title), download=True)
+            draw_with_table(lesson_chart, key=key, badge=badge, title="", download=True)
         else:
             draw(hide_measured(lesson_chart), key=f"{key}_chart", badge="not measured: your guess")
 
@@ -173,10 +173,14 @@ def _is_left_out(mark: Mark, presented_roles: Collection[str]) -> bool:
     return revealed() and is_untouched(mark)
 
 
-def show_result(text: str) -> None:
-    """Draw the result, once it is revealed."""
-    if revealed():
-        SCREEN.get().result.markdown(phrase_guess(text))
+def show_result(text: str, *, verdict: str = "") -> None:
+    """Draw the result, once it is revealed, and the verdict on a guess about it, which a presentation has too."""
+    if not revealed():
+        return
+    SCREEN.get().result.markdown(phrase_guess(text))
+    if verdict and has_current_guess():
+        with presentation_place("reveal") if is_presenting() else SCREEN.get().result:
+            st.markdown(f"**{verdict}**")
 
 
 def show_warning(text: str) -> None:

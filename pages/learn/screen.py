@@ -6,6 +6,7 @@ A lesson's function runs in the left column, which has its controls; its results
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -100,6 +101,23 @@ def phrase_guess(text: str) -> str:
 def has_current_guess() -> bool:
     """Return True if there is a guess about the current question."""
     return SCREEN.get().guessed and not _guess_is_old()
+
+
+def verdict(guess: float, answer: float, *, unit: str = "", near: float = 0.5) -> str:
+    """Return how far a guess was off, as a sentence; within ``near`` of the answer, or within a tenth, it was right.
+
+    >>> verdict(1000, 144), verdict(50, 23.2, unit=" points"), verdict(8, 16), verdict(23, 23.2)
+    ('Your guess was 6.9 times too high.', 'Your guess was 2.2 times too high.', 'Your guess was 2 times too low.', \
+'Your guess was right.')
+    >>> verdict(15, 12), verdict(4, 0, unit=" points")
+    ('Your guess was 3 too high.', 'Your guess was 4 points too high.')
+    """
+    smaller, larger = sorted((guess, answer))
+    if larger - smaller <= near or larger <= 1.1 * smaller:
+        return "Your guess was right."
+    ratio = larger / smaller if smaller > 0 else math.inf
+    distance = f"{ratio:.2g} times" if 1.95 <= ratio < 99.5 else f"{larger - smaller:.2g}{unit}"
+    return f"Your guess was {distance} too {'high' if guess > answer else 'low'}."
 
 
 def _guess_is_old() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -24,18 +25,23 @@ from pages.play.groups.form import TITLE as GROUP_TITLE
 from pages.play.groups.form import GroupRequest, ask_groups, group_columns
 from pages.play.weights import ask_weights
 from pages.shell.controls import Value, check_link, choice, control, log_stops, neighbours, seed, stops
-from pages.shell.links import in_link, to_link
+from pages.shell.links import in_link, linked_values, to_link
 from pages.shell.private.twin import registered_rows
 from pages.shell.session import DATA
 from pages.shell.state import set_controls
 
 OPENING_EPSILON = 0.1
 """ε at which the page opens: small enough that the noise is seen."""
+HOME = {str(DATA): "ages", "bits": 7}
+"""Controls of a session that opens the page with an empty link: ages, where a cell is a year."""
 
 
 def read_recipe() -> Recipe | GroupRequest | None:
     """Draw all controls except ε and return their recipe, or request of means by group; None if an input is missing."""
-    source = pick_source(pairs=True, persons=True)
+    if not st.query_params and not DATA.is_set and not linked_values():
+        set_controls(HOME)
+        st.query_params.update({key: str(value) for key, value in HOME.items()})
+    source = pick_source(pairs=True, persons=True, is_home=True)
     domain = source.domain
     classes = {kind.key: kind for kind in classes_for(domain)}
     questions = {key: kind.title for key, kind in classes.items()}
@@ -93,20 +99,21 @@ def _parameters(entry: Entry, query_class: Queries) -> dict[str, Value]:
     return values
 
 
-def at_epsilon(recipe: Recipe, bar: DeltaGenerator) -> Recipe:
-    """Draw the control of ε in a container, and return the recipe at its value."""
+def at_epsilon(recipe: Recipe, bar: DeltaGenerator, *, beside: Callable[[], None] = lambda: None) -> Recipe:
+    """Draw the control of ε in a container, with another one beside it, and return the recipe at its value."""
     values = dict(recipe.values)
     if "epsilon" in values:
         with bar:
-            values["epsilon"] = ask_epsilon(recipe.entry.controls()["epsilon"], default=float(values["epsilon"]))
+            default = float(values["epsilon"])
+            values["epsilon"] = ask_epsilon(recipe.entry.controls()["epsilon"], default=default, beside=beside)
     return dataclasses.replace(recipe, values=tuple(values.items()))
 
 
-def ask_epsilon(parameter: Parameter, *, default: float) -> float:
-    """Draw ε as a number, which the link holds, and as a slider that updates the pictures."""
+def ask_epsilon(parameter: Parameter, *, default: float, beside: Callable[[], None] = lambda: None) -> float:
+    """Draw ε as a number, which the link holds, and as a slider that updates the pictures, with a control beside."""
     check_link("epsilon", parameter=parameter, default=default)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        slider = st.container(width="stretch")
+        slider = st.container(width="stretch", key="epsilon_track")
         with st.container(width=110):
             value = float(
                 st.number_input(
@@ -133,6 +140,7 @@ def ask_epsilon(parameter: Parameter, *, default: float) -> float:
                 ends=("← more private", "more accurate →"),
                 on_rest=lambda stop: set_controls({"epsilon": stop}),
             )
+        beside()
     return value
 
 

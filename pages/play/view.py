@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Generator
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Dataset, State
+from dpcore.core import Dataset, Problem, State
+from dpcore.data.generators import GENERATORS
 from dpcore.data.product import is_map
+from dpcore.data.sources import Generated
 from dpcore.randomness import Preview
 from dplab.measure import ErrorReport, measure
 from dplab.recipe import Recipe
@@ -18,20 +21,21 @@ from pages.charts.component import draw
 from pages.charts.live import live_line
 from pages.data.summary import log_scale
 from pages.play.comparison import draw_tradeoff, private_parameters, problem_key
-from pages.play.controls import at_epsilon, read_recipe
+from pages.play.controls import HOME, at_epsilon, read_recipe
 from pages.play.data_independent import data_independent_summary
 from pages.play.details import detail_popovers
 from pages.play.fragments import rerun_whole_page, run_as_fragment
 from pages.play.groups.form import GroupRequest
 from pages.play.groups.view import show_groups
 from pages.play.pictures import EpsilonView, View, build_epsilon_view
+from pages.play.pin import Pinned, ask_pinned, pin_button
 from pages.play.query import brush_callback, read_query, show_answer
 from pages.play.slider_states import SliderStops, send_states
 from pages.play.target import ask_target, draw_needed
 from pages.play.weights import draw_weights
 from pages.shell.controls import audit_link
 from pages.shell.links import in_link
-from pages.shell.presentation import presentation_place
+from pages.shell.presentation import is_presenting, presentation_place
 from pages.shell.releasable import keep_shown
 from pages.shell.status import may_show
 from pages.shell.status import rail as place_of_rail
@@ -58,42 +62,59 @@ def show_play() -> None:
         return
     source = recipe.source
     if not may_show(source):
-        head, recipe = _bar(recipe)
+        head, recipe = _bar(recipe, can_pin=False)
         data_independent_summary(recipe, head=head, settings=settings_place)
         return
     dataset = share_value(recipe, f"dataset|{source.key}", source.dataset)
     problem = recipe.problem(dataset)
     with settings_place:
-        view = _view(dataset)
+        pinned_recipe = ask_pinned(recipe, problem.queries)
+        view = _view(recipe, dataset)
         target = ask_target(problem.n)
-    key = f"{source.key}|{problem_key(recipe, problem)}|{recipe.entry_key}|{private_parameters(recipe)}"
-    state = share_value(recipe, f"state|{key}", lambda: recipe.mechanism().prepare(dataset, problem))
+    key, state = _prepare(recipe, dataset, problem)
+    if pinned_recipe is not None:
+        _, pinned_state = _prepare(pinned_recipe, dataset, problem)
+        report = _report(pinned_recipe, dataset, pinned_state)
+        titles = {"title": pinned_recipe.entry.title, "beside": recipe.entry.title}
+        view = dataclasses.replace(view, pinned=Pinned(key=repr(pinned_recipe), report=report, **titles))
     stops = SliderStops(recipe=recipe, dataset=dataset, state=state, view=view, key=f"stops|{key}")
     run_as_fragment(recipe, lambda: _at_epsilon(stops, target, links_place))
     send_states(stops)
 
 
-def _bar(recipe: Recipe) -> tuple[DeltaGenerator, Recipe]:
+def _prepare(recipe: Recipe, dataset: Dataset, problem: Problem) -> tuple[str, State]:
+    """Return the cache key of a recipe without ε, and the mechanism's prepared state."""
+    key = f"{recipe.source.key}|{problem_key(recipe, problem)}|{recipe.entry_key}|{private_parameters(recipe)}"
+    return key, share_value(recipe, f"state|{key}", lambda: recipe.mechanism().prepare(dataset, problem))
+
+
+def _report(recipe: Recipe, dataset: Dataset, state: State) -> ErrorReport:
+    """Return the errors of a recipe's releases, or of the first ones within the time limit."""
+    return share_with_progress(
+        recipe,
+        f"report|{recipe.source.key}|{recipe!r}",
+        lambda: _measure_releases(recipe, dataset, state),
+        label="Sampling releases.",
+        is_partial=lambda report: report.trials < recipe.trials,
+    )
+
+
+def _bar(recipe: Recipe, *, can_pin: bool) -> tuple[DeltaGenerator, Recipe]:
     """Draw ε above the pictures; return the container of the headline and the recipe at this ε."""
     with presentation_place("slider"):
         bar = st.container(key="epsilon_bar")
     head = bar.container()
-    recipe = at_epsilon(recipe, bar)
+    beside = partial(pin_button, recipe) if can_pin and not is_presenting() else lambda: None
+    recipe = at_epsilon(recipe, bar, beside=beside)
     keep_shown(recipe)
     return head, recipe
 
 
 def _at_epsilon(stops: SliderStops, target: float | None, links_place: DeltaGenerator) -> None:
     """Draw the part of the page that depends on ε."""
-    head, recipe = _bar(stops.recipe)
+    head, recipe = _bar(stops.recipe, can_pin=True)
     source, dataset = recipe.source, stops.dataset
-    report = stops.report(recipe) or share_with_progress(
-        recipe,
-        f"report|{source.key}|{recipe!r}",
-        lambda: _measure_releases(recipe, dataset, stops.state),
-        label="Sampling releases.",
-        is_partial=lambda report: report.trials < recipe.trials,
-    )
+    report = stops.report(recipe) or _report(recipe, dataset, stops.state)
     if report.trials < recipe.trials:
         st.caption(
             f"These are the first {report.trials:,} of {recipe.trials:,} releases. Sampling stopped after "
@@ -111,7 +132,7 @@ def _at_epsilon(stops: SliderStops, target: float | None, links_place: DeltaGene
         draw_weights(recipe.weights, download=not source.provenance.is_private)
 
 
-def _view(dataset: Dataset) -> View:
+def _view(recipe: Recipe, dataset: Dataset) -> View:
     """Draw the controls of the query and of the display, and return their values."""
     query = read_query(dataset.domain)
     clean = st.toggle(
@@ -120,7 +141,12 @@ def _view(dataset: Dataset) -> View:
         "no privacy.",
     )  # fmt: skip
     log = not is_map(dataset.domain) and log_scale(dataset, key="log")
-    return View(clean=clean, log=log, query=query)
+    origin = recipe.source.origin
+    view = View(clean=clean, log=log, query=query)
+    if isinstance(origin, Generated) and (shape := GENERATORS.get(origin.shape)):
+        cycling = {*st.query_params} == {*HOME}
+        view = dataclasses.replace(view, column=shape.column, records=shape.records, cycling=cycling)
+    return view
 
 
 def _measure_releases(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, None, ErrorReport]:

@@ -168,9 +168,18 @@ def check_choice(key: str, options: Sequence[str], *, label: str) -> None:
 
 
 def choice(
-    label: str, titles: Mapping[str, str], *, key: str, default: str | None = None, help_text: str | None = None
+    label: str,
+    titles: Mapping[str, str],
+    *,
+    key: str,
+    default: str | None = None,
+    help_text: str | None = None,
+    named_alone: bool = False,
 ) -> str:
-    """Return one of several keys, shown by title; the link holds the key, not the title as of a bound select box."""
+    """Return one of several keys, shown by title; the link holds the key, not the title as of a bound select box.
+
+    With ``named_alone`` a link that would be empty holds the default as well.
+    """
     first = default if default in titles else next(iter(titles))
     reset_on_history(in_link(key))
     _link_warnings.get().checked.add(key)  # not bound to the link, and checked here
@@ -190,7 +199,7 @@ def choice(
             persist_state="session",
         )
     )
-    if chosen != first:
+    if chosen != first or (named_alone and not {*st.query_params} - {key}):
         if st.query_params.get(key) != chosen:
             st.query_params[key] = chosen
     elif key in st.query_params:

@@ -57,8 +57,8 @@ def lesson() -> None:
         seed = kit.draws_seed()
     guess = screen.guess_number(
         "attack-me",
-        f"{typed_bits.GROUPS} {'private' if noisy else 'exact'} counts of random groups among 16 people. An attacker "
-        "knows only who is in which group. How many of the 16 answers can the attacker compute?",
+        f"An attacker knows only who is in which group. How many of the 16 answers can the attacker compute from the "
+        f"{'private' if noisy else 'exact'} counts?",
         label="Your guess, people",
         low=0,
         high=16,
@@ -72,7 +72,8 @@ def lesson() -> None:
     kit.show_result(
         f"With {with_noise}, least squares finds **{round(attack.share * 16)} of 16** answers (always "
         f"guessing “{'yes' if yes * 2 > 16 else 'no'}”: {max(yes, 16 - yes)}); you guessed {guess}. "
-        f"{kit.SIMULATED}"
+        f"{kit.SIMULATED}",
+        verdict=screen.verdict(guess, round(attack.share * 16)),
     )
     if kit.pictures("attack-me", *VIEWS) == VIEWS[0]:
         kit.picture(figure.bits(truth=bits, attack=attack), key="attackme_bits", badge=badge)
@@ -92,10 +93,9 @@ def lesson() -> None:
         f"{attack.answers[0]:g}$. There are {typed_bits.GROUPS} such equations.",
         *([ODDS] if noisy else []),
         reference="Dinur and Nissim (2003) for exact counts; Kasiviswanathan and Smith (2014) for private counts.",
-        meaning=r"For counts with noise, one person changes no probability by more than a factor $e^{\varepsilon}$. "
-        f"If each answer is a fair coin flip, no attacker finds more than {rounded_up(100 * best)}% of the answers on "
-        f"average at ε = {exactly(epsilon)}"
-        + (": this excludes nothing." if best > NOTHING else ", even if the attacker knows all other answers."),
+        meaning=f"From private counts at ε = {exactly(epsilon)}, no attacker finds more than {rounded_up(100 * best)}% "
+        "of answers that are fair coin flips, on average"
+        + (": this excludes nothing." if best > NOTHING else ", even one who knows all other answers."),
     )
     if noisy:
         kit.break_it(
@@ -105,7 +105,7 @@ def lesson() -> None:
         )
     else:
         kit.break_it(
-            "With private counts at ε = 1 the attack is no better than guessing.",
+            "At ε = 1 the attack is no better than guessing.",
             "Make the counts private",
             {"attack-me-counts": "noisy", "attack-me-epsilon": kit.stop(1)},
         )

@@ -52,10 +52,9 @@ def _line_up() -> None:
     result = _audited(suspect.draw, epsilon=EPSILON, delta=0.0, about=suspect.key, place=kit.more(), at_least=AT_LEAST)
     if result is not None:
         truth = "broken" if suspect.fault else "right"
-        verdict = suspect.fault or "The claim is true. There is a proof; no test can show this."
-        judged = "right" if guess == truth else "not so"
-        grade = f" “{ANSWERS[guess]}”: {judged}." if screen.has_current_guess() else ""
-        kit.show_result(f"**{result.sentence}** {kit.SIMULATED}\n\n{verdict}{grade}")
+        fact = suspect.fault or "The claim is true. There is a proof; no test can show this."
+        grade = f"Your guess was {'right' if guess == truth else 'wrong'}."
+        kit.show_result(f"**{result.sentence}** {kit.SIMULATED}\n\n{fact}", verdict=grade)
     _pictures(result, epsilon=EPSILON)
     _theorem()
     kit.break_it(

@@ -103,7 +103,10 @@ def lesson() -> None:
         lambda: _search(query_class.weights, scale),
         label="Checking every set of points.",
     )
-    kit.show_result(f"**{shattering.sentence()}** You guessed {guess}. {GIVES if scale is None else ''} {kit.THEORY}")
+    kit.show_result(
+        f"**{shattering.sentence()}** You guessed {guess}. {GIVES if scale is None else ''} {kit.THEORY}",
+        verdict=screen.verdict(guess, shattering.lower_bound, unit=" points") if shattering.exact else "",
+    )
     if kit.pictures("dimension", *VIEWS) == VIEWS[0]:
         kit.picture(
             figure.matrix(weights=query_class.weights, shattering=shattering),

@@ -21,8 +21,8 @@ CHANCE = 0.05
 def lesson() -> None:
     """Draw the controls, the question, and one of two pictures: errors or distortions."""
     kit.intro(
-        "Rows are vectors of length 1. A query is a direction: how many rows point to its side? There are "
-        "infinitely many directions, and **one** release of a few noisy counts answers them all."
+        "Rows are vectors of length 1. A query is a direction: how many rows point to its side? **One** release of "
+        "a few noisy counts answers them all."
     )
     loss = kit.epsilon("directions", default=1.0)
     gap = stops("Gap between the two clouds", (0, 0.1, 0.3, 0.5, 0.7, 0.9), 0.7, key="directions-gap")
@@ -33,8 +33,8 @@ def lesson() -> None:
     guess = screen.guess_stop(
         "directions",
         f"{n:,} rows {'in two clouds' if gap else 'all around'}, ε = {exactly(loss)}, {measured} "
-        "directions measured. A direction has a margin if no row is nearly at a right angle to it. Over "
-        "directions with a margin, how large is the largest error?",
+        "directions measured. How large is the largest error over directions with a margin, where no row is nearly "
+        "at a right angle?",
         label="Your guess, percent of the rows",
         options=(0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20),
         default=5,
@@ -45,8 +45,8 @@ def lesson() -> None:
     else:
         _fewer(drawn)
     kit.break_it(
-        "Spread rows all around: no direction has a margin, so no error is guaranteed.",
-        "No gap, 4 directions measured",
+        "Without a gap, no error is guaranteed.",
+        "No gap, 4 directions",
         {"directions-gap": kit.stop(0), "directions-measured": kit.stop(4), "directions-picture": VIEWS[0]},
     )
 
@@ -62,10 +62,7 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
         key="directions_errors",
         badge=f"true: generated rows · released: simulated, {TRIALS} releases, preview sampler, seed {drawn}",
     )
-    sentence = (
-        f"an error of up to **{percent_up(errors.beyond)}**: from noise, and from rows between two "
-        "measured directions, which no ε removes"
-    )
+    sentence = f"an error of up to **{percent_up(errors.beyond)}**, also from rows between two measured directions"
     if not errors.promised.any():
         sentence = f"No direction has the margin, so no error is guaranteed: answers have {sentence}"
     else:
@@ -73,7 +70,11 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
             f"For directions with the margin, 95% of releases have an error of at most **{percent_up(errors.worst)}**"
         )
         sentence = promised if errors.promised.all() else f"{promised}; other directions have {sentence}"
-    kit.show_result(f"{sentence}; you guessed {guess:g}%. {kit.SIMULATED}")
+    error = errors.worst if errors.promised.any() else errors.beyond
+    kit.show_result(
+        f"{sentence}; you guessed {guess:g}%. {kit.SIMULATED}",
+        verdict=screen.verdict(guess, 100 * error, unit=" points", near=0),
+    )
     kit.theorem(
         r"\min_x|\langle x,y\rangle|\ge\gamma\;\Longrightarrow\;|q_y(D)-\hat q_y|\le\alpha",
         f"Here nothing is projected, and {errors.counts} counts share ε. Only rows within "

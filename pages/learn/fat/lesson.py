@@ -53,8 +53,8 @@ def lesson() -> None:
         draw_seed = kit.draws_seed()
     guess = screen.guess_answer(
         "fat",
-        f"One release at ε = {exactly(epsilon)}. First, queries have weights 1 and 0 (γ = 0.5), then about "
-        "0.51 and 0.49 (γ = 0.01). What happens to the share that the attacker finds?",
+        f"One release at ε = {exactly(epsilon)}. The weights 1 and 0 (γ = 0.5) become about 0.51 and 0.49 "
+        "(γ = 0.01). What happens to the share that the attacker finds?",
         label="Your guess",
         answers=ANSWERS,
     )
@@ -69,10 +69,10 @@ def lesson() -> None:
         seed=draw_seed,
     )
     weak, strong = (percent(float(runs.shares[place].mean())) for place in (0, -1))
-    grade = f"“{ANSWERS[guess]}”: {'right' if guess == 'same' else 'not so'}. " if screen.has_current_guess() else ""
     kit.show_result(
-        f"{grade}**{weak}** is found at γ = 0.01, **{strong}** at γ = 0.5. Noise is added to the counts of "
-        f"people, so a small weight reduces the noise as much as the secret. {kit.SIMULATED}"
+        f"**{weak}** is found at γ = 0.01, **{strong}** at γ = 0.5. A small weight reduces the noise "
+        f"as much as the secret. {kit.SIMULATED}",
+        verdict=f"Your guess was {'right' if guess == 'same' else 'wrong'}.",
     )
     spread = float(np.ptp(runs.levels))
     bound = fat_shattering.error_bound(
@@ -80,14 +80,15 @@ def lesson() -> None:
     )
     kit.theorem(
         r"s<2\gamma:\;(2\gamma-s)\,|T\setminus T'|\le2\alpha n",
-        "With a smaller γ, a smaller error is enough to protect people.",
+        "Noise is added to the counts of people. With a smaller γ, a smaller error is enough to protect people: errors "
+        "as large as γ hide the secret half.",
         f"{bound.statement} {bound.note} {kit.THEORY}",
         reference=f"{bound.reference}; Lemmas 1 and 2.",
-        meaning="α, a share of n, is the largest error of the answers. If α is far below γ, the answers give a "
-        "half T′ that differs from the true half T in few people. s: range of people's usual weights.",
+        meaning="α: largest error of the answers, a share of n. They give a half T′ instead of the true half T. "
+        "s: range of people's usual weights.",
     )
     kit.break_it(
-        "Errors as large as γ hide the secret half, so a small γ makes only small errors impossible.",
+        "A small γ makes only small errors impossible.",
         "Lower bound at γ = 0.01",
         {"fat-scale": kit.stop(0.01), "fat-picture": VIEWS[2]},
     )

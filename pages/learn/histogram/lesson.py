@@ -21,8 +21,8 @@ RELEASES = 200
 def lesson() -> None:
     """Draw the lesson: the total errors against ε."""
     kit.intro(
-        "A histogram is released with noise in every bar. The **total error** is the sum of the errors of all bars, as "
-        "a share of n. Is there a better method?"
+        "A histogram has noise in every bar. Its **total error** is the sum over all bars, as a share of n. Is there a "
+        "better method?"
     )
     loss = kit.epsilon("histogram", default=0.5)
     cells = int(stops("Bars k", (2, 8, 16, 25, 32, 64, 128, 256, 1024), 64, key="histogram-cells"))
@@ -66,9 +66,10 @@ def lesson() -> None:
         f"Noise in every bar has an expected total error of {significant(error)} of n. On the worst data "
         f"every private method has at least {rounded_down(best)}: a factor of at most "
         f"**{rounded_up(error / best)}**; you guessed {guess:g}. {kit.THEORY} "
-        f"{'On easier data, with' if occupied < cells else 'With all'} {occupied:,} "
+        f"{'With' if occupied < cells else 'With all'} {occupied:,} "
         f"{'non-empty bars' if occupied > 1 else 'non-empty bar'}: {significant(float(projected.mean()))} "
-        f"by projecting to the nearest histogram. {kit.SIMULATED}"
+        f"by projecting to the nearest histogram. {kit.SIMULATED}",
+        verdict=screen.verdict(guess, error / best, near=0),
     )
     bound = minimax.risk_bound(cells=cells, rows=rows, epsilon=loss)
     kit.theorem(
@@ -76,8 +77,8 @@ def lesson() -> None:
         f"{bound.statement} {bound.note} {kit.THEORY}",
         what_helps(cells=cells, occupied=occupied, rows=rows, epsilon=loss, projected=projected),
         reference=f"{bound.reference}; their equation 5 for the random-DP histogram.",
-        meaning="k bars, n rows, ε up to about 1, k up to about εn. The bound holds for a constant c and every "
-        "ε-private method M, on its worst data D.",
+        meaning="For ε up to about 1, k up to about εn, a constant c and every ε-private method M, on its worst data "
+        "D.",
     )
     kit.break_it(
         "Projecting helps most if few bars are non-empty.", "One non-empty bar", {"histogram-held": kit.stop(1)}

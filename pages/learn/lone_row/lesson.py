@@ -23,7 +23,7 @@ def lesson() -> None:
     cells = len(dataset.histogram)
     kit.intro(
         f"Of Seattle's {dataset.n:,} licensed pets, **only one** lives in zip code {place}. A histogram of "
-        "zip codes is released. Its guarantee may fail for a share γ of the data sets. If n is large "
+        "zip codes is released. Its guarantee may fail for a share γ of data sets. If n is large "
         "enough for γ, empty cells get no noise."
     )
     loss = kit.epsilon("sparse-data", default=0.1)
@@ -49,7 +49,8 @@ def lesson() -> None:
     )
     kit.show_result(
         f"If the pet is there, **{percent(there)}** of the releases show it; if not, **{percent(elsewhere)}** do"
-        f"{': a count there proves it' if spared else ''}; you guessed {guess}. {kit.SIMULATED}"
+        f"{': a count there proves it' if spared else ''}; you guessed {guess}. {kit.SIMULATED}",
+        verdict=screen.verdict(guess, 100 * elsewhere, near=2),
     )
     names, unique = pet_names()
     kit.theorem(
@@ -62,10 +63,10 @@ def lesson() -> None:
         f"least {rows_needed(cells=cells, gamma=gamma, condition='paper'):,}. {kit.THEORY}",
         reference="Hall, Rinaldo and Wasserman (2013), Definition 1, equation 5 and Section 7.",
         meaning="Q(B|X): probability that a release of X lies in B; X′ differs in one row. Pr is over the sampled "
-        "data. For a share γ of the data sets nothing is guaranteed, for example if one row is alone.",
+        "data, a share γ of which has no guarantee.",
     )
     kit.break_it(
-        "With a tiny γ, every cell gets noise, and the lone row is protected by ε.",
+        "With a tiny γ, noise protects the lone row too.",
         "γ = 0.1%",
         {"sparse-data-gamma": kit.stop(0.001)},
     )

@@ -62,7 +62,8 @@ def lesson() -> None:
         kit.show_result(
             f"**Broken**: **{percent(result.naive.success)}** right guesses, where **{allowed}%** are "
             f"allowed; at least {percent_down(result.naive.interval[0])} with confidence 99.9999%. "
-            f"{certain}"
+            f"{certain}",
+            verdict=screen.verdict(guess, 100 * float(result.naive.success), unit=" points", near=2),
         )
     else:
         kit.show_result(f"This attack does not show it, but the release is not private: {certain}")

@@ -47,7 +47,8 @@ def lesson() -> None:
         kit.show_result(
             f"**{hold}** of {figure.SHOWN} hold the population's {share}; you guessed {guess}. **{own}** hold the "
             f"share of the people asked, which the ± is about. With the sampling error, **{wider}** wider ones hold "
-            f"{share}. {kit.SIMULATED}"
+            f"{share}. {kit.SIMULATED}",
+            verdict=screen.verdict(guess, hold),
         )
     else:
         shown, key = (figure.normal(loss), "normal") if chosen == VIEWS[1] else (figure.one_person(), "person")

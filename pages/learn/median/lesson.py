@@ -35,10 +35,7 @@ VIEWS = ("Probability of the right median", "Row by row", "Each step")
 
 def lesson() -> None:
     """Draw the lesson: the probability of the right median by grid size, and the walk of one mechanism."""
-    kit.intro(
-        "A table has n rows, and **all of them hold the same value**: that is the median. Surely a private method can "
-        "say so?"
-    )
+    kit.intro("**All n rows hold the same value**, the median. Surely a private method can say so?")
     loss = kit.epsilon("median", default=0.1)
     bits = stops("Bits of the grid", BITS, 200, key="median-bits", help_text="2^bits possible values.")
     with kit.more():
@@ -63,15 +60,17 @@ def lesson() -> None:
     chances = medians.chances([bits], n=n, epsilon=loss, delta=delta)
     stable, able = (typeset(figure.log_chance(float(chances.mechanisms[key][0]))) for key in ("stable", "exponential"))
     best_chance = typeset(figure.log_chance(float(chances.max_chance[0]), is_bound=True))
+    wall = median.wall(n=n, epsilon=loss)
     kit.show_result(
-        f"The limit is at {median.wall(n=n, epsilon=loss):,.1f} bits; you guessed {guess:,.0f}. On $2^{{{bits:.0f}}}$ "
+        f"The limit is at {wall:,.1f} bits; you guessed {guess:,.0f}. On $2^{{{bits:.0f}}}$ "
         + (
             f"values, below the limit, the exponential mechanism is right with probability **{able}**. {kit.THEORY}"
             if float(chances.max_chance[0]) > ROOM
             else "values, no private method with δ = 0 is right about every value with probability above "
             f"**{best_chance}**. The stable median, with δ = {exactly(delta)}, is right with probability "
             f"**{stable}**. {kit.THEORY}"
-        )
+        ),
+        verdict=screen.verdict(guess, wall, unit=" bits"),
     )
     bound = median.impossibility(bits=bits, n=n, epsilon=loss)
     threshold, stability = median.stable_threshold(epsilon=loss, delta=delta), (n + 1) // 2
@@ -89,7 +88,7 @@ def lesson() -> None:
         meaning="All rows hold v, one of $2^b$ values. Pr[v]: probability of the answer v. For δ = 0 only.",
     )
     kit.break_it(
-        "On a grid with far fewer than εn/(4 ln 2) bits, the exponential mechanism is nearly always right.",
+        "On a coarse grid the exponential mechanism is nearly always right.",
         "Ten bits",
         {"median-bits": kit.stop(10)},
     )

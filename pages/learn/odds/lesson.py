@@ -36,7 +36,8 @@ def lesson() -> None:
     largest = float(odds.posterior_range([prior], epsilon=loss)[1][0])
     kit.show_result(
         f"From {percents}% to at most **{rounded_up(100 * largest)}%** likely; you guessed {guess}%. {kit.THEORY}"
-        f"{figure.delta_sentence(delta)}"
+        f"{figure.delta_sentence(delta)}",
+        verdict=screen.verdict(guess, 100 * largest, unit=" points"),
     )
     if kit.pictures("odds", *VIEWS) == VIEWS[0]:
         shown = figure.belief(prior=prior, epsilon=loss, delta=delta, guess=guess / 100)

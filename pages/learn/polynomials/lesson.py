@@ -62,9 +62,8 @@ def lesson() -> None:
     kit.show_result(
         f"Degree **{needed}** of {width} is enough. {significant(counts)} noisy counts of at most {needed} "
         f"attributes answer {significant(degree_table.queries)} queries, "
-        f"**{significant(degree_table.queries / counts)}** times as many; you guessed {guess}. With noise, "
-        f"in the best degree (d = {attributes}, ε = {exactly(loss)}, δ = {exactly(delta)}), "
-        f"{_rows(errors.polynomial, bias)}. {kit.THEORY}"
+        f"**{significant(degree_table.queries / counts)}** times as many; you guessed {guess}. {kit.THEORY}",
+        verdict=screen.verdict(guess, needed),
     )
     kit.theorem(
         r"\deg p=O\bigl(\sqrt k\,\ln\tfrac1\gamma\bigr)",
@@ -73,6 +72,8 @@ def lesson() -> None:
         f"every query is then a weighted sum of them. C(d, 1) + … + C(d, t) = {significant(counts)} counts "
         "share ε (about d^t/t! if d is far above t). More counts mean more noise. The last picture shows "
         f"the rows this needs. {kit.THEORY}",
+        f"With noise, in the best degree (d = {attributes}, ε = {exactly(loss)}, δ = {exactly(delta)}), "
+        f"{_rows(errors.polynomial, bias)}. {kit.THEORY}",
         "“All of them” and “at least r of them” have their own polynomials. If k is small, or rows are "
         "very many, noise in every answer has the smaller error.",
         reference="Thaler, Ullman and Vadhan (2012), Fact 4.2, Lemma 4.3 and Theorem 1.1; the best polynomial is a "

@@ -26,9 +26,8 @@ BETA = 0.05
 def lesson() -> None:
     """Draw the lesson: the probability that two samples are distinguished."""
     kit.intro(
-        "Two polls ask different people of the **same** population. Are their private answers alike? Fold "
-        "the number of yeses back and forth like a folding ruler: 0, 1, …, m − 1, then down to 0. One "
-        "person changes the folded count by at most 1."
+        "Two polls of the **same** population: are their private answers alike? Fold the number of yeses like a "
+        "ruler: 0, 1, …, m − 1, then down to 0. One person changes it by at most 1."
     )
     losses = (0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
     loss = stops(
@@ -59,9 +58,10 @@ def lesson() -> None:
         _show_separation(folded, net, n=n, loss=loss, guess=guess)
     kit.show_result(
         f"In **{percent(folded.far)}** of all pairs some output is e times likelier, or more, under one sample than "
-        f"under the other; you guessed {guess}%. {kit.THEORY} A net mechanism, which releases a few "
-        f"synthetic rows that answer alike, has a loss of {rounded_down(float(np.median(net)))} or more in half "
-        f"of them. {kit.SIMULATED}"
+        f"the other; you guessed {guess}%. {kit.THEORY} A net mechanism, which releases a few "
+        f"synthetic rows, has a loss of {rounded_down(float(np.median(net)))} or more in half "
+        f"of them. {kit.SIMULATED}",
+        verdict=screen.verdict(guess, 100 * folded.far, unit=" points"),
     )
     wanders = f"The count of a sample varies by about √n = {significant(n**0.5)}"
     if n**0.5 >= FAR * folded.modulus:
@@ -77,7 +77,7 @@ def lesson() -> None:
         distributional_words(folded, net, n=n),
         without_replacement(n),
         reference="Blum, Ligett and Roth (2013), section 7, Theorems 7.3 and 7.5.",
-        meaning=f"Noise of scale 1/ε protects every single row at ε = {exactly(loss)}. It does "
+        meaning="Noise of scale 1/ε protects every row. It does "
         f"{'not' if folded.beta(1.0) else 'here, up to a loss of 1, also'} hide which sample was asked.",
     )
     kit.break_it(

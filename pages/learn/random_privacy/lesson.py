@@ -36,9 +36,8 @@ WIDE = (25, 6400)
 def lesson() -> None:
     """Draw the controls, the question, and one of three pictures."""
     kit.intro(
-        "Most cells here are empty, and with δ = 0 a private release must add noise to all of them. "
-        "**Random differential privacy** guarantees nothing for a share γ of the data sets that could have "
-        "been sampled. How much does this reduce the error?"
+        "Most cells are empty, yet with δ = 0 all need noise. **Random differential privacy** guarantees nothing for "
+        "a share γ of the sampled data sets. How much does this reduce the error?"
     )
     loss = kit.epsilon("random", default=0.1)
     gamma = stops("Failing share γ", GAMMAS, 0.1, key="random-gamma", help_text=FROM)
@@ -53,7 +52,7 @@ def lesson() -> None:
     guess = screen.guess_stop(
         "random",
         f"{rows:,} rows in {full} of {cells} cells, ε = {exactly(loss)}. If empty cells may stay empty, how many times "
-        "smaller is the total error?",
+        "smaller is the error?",
         label="Your guess, times",
         options=(1, 2, 3, 4, 6, 8, 12, 25, 50),
         default=25,
@@ -71,11 +70,12 @@ def lesson() -> None:
     )
     kit.show_result(
         f"Total error {significant(private)} of n under differential privacy, {significant(random)} under "
-        f"the weaker guarantee: {gain}; you guessed {guess:g}. {kit.SIMULATED}"
+        f"the weaker guarantee: {gain}; you guessed {guess:g}. {kit.SIMULATED}",
+        verdict=screen.verdict(guess, private / random if simulations.spared and random else 1, near=0),
     )
     _show_theorem(settings, cells=cells, rows=rows)
     kit.break_it(
-        "Choose γ so small that the condition is not met: the two histograms then agree.",
+        "If γ is too small for n, the two histograms agree.",
         "γ = 1%, n = 500",
         {"random-gamma": kit.stop(0.01), "random-rows": kit.stop(500), "random-picture": VIEWS[0]},
     )

@@ -36,9 +36,8 @@ VIEWS = ("More noise", "Fewer queries", "One attack")
 def lesson() -> None:
     """Draw the lesson: one attack, and the share found by noise and by number of queries."""
     kit.intro(
-        "Everyone has one secret bit, which is never published. Published is only **how many people in a "
-        "random group have a 1**, with some noise. The attacker searches for the bits that fit all answers "
-        "best."
+        "Everyone has one secret bit. Published is only **how many people in a random group have a 1**, with some "
+        "noise. The attacker searches for the bits that fit all answers best."
     )
     with presentation_place("slider"):
         error = whole("Noise: largest error of an answer, ±", 0, 60, 7, key="subset-noise")
@@ -82,7 +81,8 @@ def lesson() -> None:
     kit.show_result(
         f"One attack finds **{percent(share)}** of the {people} secret bits "
         f"({'' if method == 'squares' else 'least squares '}{percent(usual)} on average; always guessing "
-        f"the more common bit: {percent(blind)}); you guessed {guess}%. {kit.SIMULATED}"
+        f"the more common bit: {percent(blind)}); you guessed {guess}%. {kit.SIMULATED}",
+        verdict=screen.verdict(guess, 100 * share, unit=" points", near=2),
     )
     bound = subset_sum.error_bound(masks, epsilon=loss, beta=0.05)
     noise = figure.by_noise(
@@ -120,7 +120,7 @@ def lesson() -> None:
         f"people and groups.{nothing}",
     )
     kit.break_it(
-        f"Noise well above √n hides many bits from {questions:,} queries. More queries need more noise.",
+        f"Noise well above √n hides many bits from {questions:,} queries.",
         "±40 people",
         {"subset-noise": 40},
     )

@@ -80,7 +80,8 @@ def lesson() -> None:
     shares = {key: float(recovered.shares[place, near(loss)].mean()) for place, key in enumerate(recovered.keys)}
     kit.show_result(
         f"Exact counts reveal **{percent(shares[NOISE_FREE])}** of the secret half. {titles[chosen]} at ε "
-        f"= {EPSILONS[near(loss)]:g}: **{percent(shares[chosen])}**; you guessed {guess}%. {kit.SIMULATED}"
+        f"= {EPSILONS[near(loss)]:g}: **{percent(shares[chosen])}**; you guessed {guess}%. {kit.SIMULATED}",
+        verdict=screen.verdict(guess, 100 * float(shares[chosen]), unit=" points", near=2),
     )
     if chosen_picture == VIEWS[0]:
         kit.picture(

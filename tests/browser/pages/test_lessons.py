@@ -12,7 +12,7 @@ from tests.kit.rest import settled
 
 SCREEN = ViewportSize(width=1280, height=900)
 TABLET = ViewportSize(width=1024, height=768)
-MOST = 250
+MOST, LESSON = 250, 220
 ROOM = "document.querySelector('[data-testid=stMain]').scrollHeight - window.innerHeight"
 IN_SIGHT = """selectors => selectors.map(selector => {
     const box = document.querySelector(selector).getBoundingClientRect();
@@ -36,7 +36,7 @@ def on_one_screen(page: Page) -> None:
     assert page.evaluate(IN_SIGHT, list(PARTS)) == [True] * len(PARTS)
     formulas = page.evaluate(FORMULAS)
     assert formulas and all(formulas), "a formula is cut off"
-    assert len(words := visible_words(page)) <= MOST, f"{len(words)} words"
+    assert len(words := visible_words(page)) <= LESSON, f"{len(words)} words"
 
 
 def shown(page: Page, server: Server, lesson: str) -> str:
@@ -66,7 +66,7 @@ def test_a_lesson_is_one_screen_and_its_link_reopens_it_on_a_phone(page: Page, s
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     assert sentences(reopened(page)) == after or lesson == "low-bits"  # its secure draws are never the same
     sound(page)
-    assert len(words := visible_words(page)) <= MOST, f"{len(words)} words on a phone"
+    assert len(words := visible_words(page)) <= LESSON, f"{len(words)} words on a phone"
     places = page.evaluate(TOPS, [".st-key-lesson_guess", ".st-key-lesson_told", ".st-key-lesson .dpscope-plot"])
     assert places == sorted(places), "what happens is out of sight of whoever asked to see it"
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dpcore.core import ParameterError
 from dpcore.data.generators import GENERATORS, MAX_CELLS, SPARSE_CELLS, generate
 
-SHAPES = ["uniform", "skewed", "bimodal", "heavy_tailed", "sparse", "all_equal"]
+SHAPES = ["uniform", "skewed", "bimodal", "ages", "heavy_tailed", "sparse", "all_equal"]
 
 
 def test_the_shapes() -> None:
@@ -65,6 +65,9 @@ def test_each_shape_is_what_it_says(seed: int) -> None:
     bimodal = shares("bimodal", seed)
     gap = 32 + bimodal[32:40].argmin()
     assert bimodal[:gap].max() > 5 * bimodal[gap] < bimodal[gap:].max() / 5
+
+    ages = shares("ages", seed)
+    assert ages[10:35].sum() > 0.6 and 0 < ages[45:].sum() < 0.03, "of 64 cells, each is two years"
 
     heavy = shares("heavy_tailed", seed)
     law = np.log((np.arange(64) + 2) / (np.arange(64) + 1)) / np.log(65)

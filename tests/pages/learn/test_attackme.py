@@ -76,7 +76,7 @@ def test_the_loss_is_of_all_counts_together(loss: float, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_attack_needs_the_groups_and_nothing_else(seed: int) -> None:
-    asked = "An attacker knows only who is in which group. How many of the 16 answers can the attacker compute?"
+    asked = "An attacker knows only who is in which group. How many of the 16 answers can the attacker compute from the"
     assert asked in texts(opened(lesson="attack-me"))
     found = attack(secret(seed), epsilon=None, seed=seed)
     guess = least_squares(found.groups, found.answers[None, :])

@@ -36,8 +36,8 @@ def test_a_lone_row_is_proof_only_where_empty_cells_stay_empty() -> None:
 @pytest.mark.parametrize("n", ["1000", "3000", "10000"])
 def test_without_a_gap_nothing_is_promised_of_any_direction(n: str) -> None:
     app = lesson("directions", **{"directions-rows": n, "directions-measured": "64"})
-    assert "Spread rows all around: no direction has a margin, so no error is guaranteed." in texts(app)
-    (button,) = (each for each in app.button if each.label == "No gap, 4 directions measured")
+    assert "Without a gap, no error is guaranteed." in texts(app)
+    (button,) = (each for each in app.button if each.label == "No gap, 4 directions")
     assert "so no error is guaranteed: answers have an error of up to **" in texts(sound(button.click().run()))
 
 
@@ -125,7 +125,7 @@ def test_losses_of_samples_are_rounded_to_the_side_where_they_hold(epsilon: str)
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "10"])
 def test_what_no_attack_finds_of_private_counts_is_the_chance_of_randomised_response(epsilon: str) -> None:
     words = texts(lesson("attack-me", **{"attack-me-epsilon": epsilon}))
-    said = rf"no attacker finds more than ([\d.]+)% of the answers on average at ε = {epsilon}"
+    said = rf"From private counts at ε = {epsilon}, no attacker finds more than ([\d.]+)% of answers that are fair coin"
     (most,) = {float(each) / 100 for each in re.findall(said, words)}
     exact = 1 / (1 + math.exp(-float(epsilon)))
     assert exact <= most <= 1.01 * exact

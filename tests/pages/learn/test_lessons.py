@@ -107,7 +107,7 @@ def test_what_a_lesson_says_of_its_delta_and_its_degree_is_of_these() -> None:
     # Degree 5 is enough for the distance; with noise, degree 6 is near with fewer rows.
     assert (
         "in the best degree (d = 64, ε = 1, δ = 1e-6), answers have an error this small from about 23,700,000 rows"
-        in told(lesson("polynomials"))
+        in texts(lesson("polynomials"))
     )
 
 

@@ -12,7 +12,7 @@ from dpcore.core import Domain, Queries, exactly
 from pages.charts.picture import Band, Curve, Dots, Heat, Outline, numbers
 from pages.charts.words import percent_up, rows_up
 from pages.play.figures.band import error_band
-from pages.play.pictures import _band_caption, headline
+from pages.play.pictures import View, _band_caption, headline
 from tests.pages.reports import HOSTILE, NAMES, SETTINGS, check, reported
 
 PLANE = Product.map(Number(bits=4), Number(bits=3, high=70))
@@ -114,5 +114,6 @@ def test_headline_and_band_say_what_was_drawn(kind: type[Queries], domain: Domai
         shown = np.abs(found.band[[0, -1]]).max(axis=0)
         assert f"Half of those shown have at most {percent_up(float(np.median(shown)))}" in error_band(found).sentence
     refused = dataclasses.replace(found, refused=np.ones_like(found.refused))
-    assert headline(refused) == f"At ε = {exactly(found.guarantee.epsilon)}, every release gives no answer (⊥)"
-    assert _band_caption(refused) == "" and "gives no answer" not in headline(found)
+    view = View(clean=False, log=False, query=None)
+    assert headline(refused, view) == f"At ε = {exactly(found.guarantee.epsilon)}, every release gives no answer (⊥)"
+    assert _band_caption(refused) == "" and "gives no answer" not in headline(found, view)

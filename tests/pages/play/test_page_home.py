@@ -45,6 +45,15 @@ def started(**link: str) -> AppTest:
     return sound(app.run())
 
 
+def test_other_data_do_not_take_the_empty_link_of_the_ages_with_which_it_opens() -> None:
+    app = started()
+    assert (app.query_params["data"], app.query_params["bits"]) == ("ages", "7")
+    app.selectbox(key="data").set_value("bimodal")
+    app = sound(app.slider(key="bits").set_value(10).run())
+    assert app.query_params["data"] == "bimodal" and "of 10,000 rows" in headline(app)
+    assert started(epsilon="0.1").selectbox(key="data").value == "bimodal", "links of other settings stay as they are"
+
+
 def answered(app: AppTest) -> str:
     return next(each.value for each in app.markdown if ": true " in each.value)
 
@@ -62,7 +71,7 @@ def test_it_opens_on_finished_pictures_that_say_what_they_are() -> None:
         badge = chart["layout"]["title"]["text"]
         assert "true: generated" in badge and "simulated" in badge and chart["download"]
     assert not app.warning and not app.error and not app.file_uploader
-    assert "No mechanism can guarantee less than 0.575%" in charts["worst_chart"]["sentence"]
+    assert "No mechanism can guarantee less than 0.47%" in charts["worst_chart"]["sentence"]
 
 
 def test_the_headline_is_the_worst_error_of_19_in_20_releases() -> None:
@@ -70,7 +79,7 @@ def test_the_headline_is_the_worst_error_of_19_in_20_releases() -> None:
     errors = report(app).worst
     assert report(app).trials == DEFAULT_RECIPE.trials
     match = re.fullmatch(
-        r"At ε = 0.1, the count of any interval is off by up to ([\d,]+) rows, 19 times in 20",
+        r"At ε = 0.1, the count of any age range is off by up to ([\d,]+) of 10,000 people, 19 times in 20",
         headline(app),
     )
     assert match and (errors * 10_000 <= int(match[1].replace(",", ""))).mean() >= 0.95
