@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -283,6 +284,19 @@ def test_a_forged_part_is_caught_however_well_it_is_sealed(stored: Stored, name:
         and verify(sealed(document), stored.files)
         and verify(rebooked(document), stored.files)
     )
+
+
+def test_the_files_of_a_part_and_the_claim_for_all_are_compared_with_what_is_recomputed(stored: Stored) -> None:
+    """By themselves: entries of the ledger and contents of files catch these forgeries too."""
+    document = copy.deepcopy(certificate(stored))
+    JOINT["the file of another question"](document)
+    assert any(
+        each.startswith("The certificate's parts.1.files.1 is") for each in verify(sealed(document), stored.files)
+    )
+    document = copy.deepcopy(certificate(stored))
+    JOINT["one charge for both"](document)
+    told = verify(sealed(document), stored.files)
+    assert any(re.fullmatch(r"The mechanism's guarantee is .*, not ε 0\.25.*\.", each) for each in told), told
 
 
 def test_a_column_that_the_file_lacks_is_refused_before_anything_is_charged(tmp_path: Path) -> None:

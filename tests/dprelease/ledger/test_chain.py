@@ -99,6 +99,10 @@ CHANGES: dict[str, tuple[Callable[[Lines], object], tuple[int, str]]] = {
     "a result for less than was held": (amounts((6, 3)), (6, OUTCOME)),
     "a failure for nothing": (amounts((10, 0)), (10, OUTCOME)),
     "an attempt for nothing": (amounts((5, 0), (6, 0)), (5, FREE)),
+    "an attempt for delta alone": (
+        lambda lines: [lines[place].update(amount=Price(epsilon_or_rho=0, delta=3).document) for place in (4, 5)],
+        (5, FREE),
+    ),
     "an outcome of no attempt": (put(6, about=4), (6, OUTCOME)),
     "an outcome about nothing": (put(6, about=0), (6, ABOUT)),
     "two outcomes of an attempt": (put(8, about=5), (8, OUTCOME)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
 from xml.etree import ElementTree
@@ -191,14 +192,22 @@ def test_every_picture_of_a_lesson_can_be_presented(key: str) -> None:
     assert len(seen) == len(titles)
 
 
+def on_stage(block: Any, *, inside: bool = False) -> Iterator[Any]:
+    """Elements that are drawn in the stage's place for its slider."""
+    inside |= str(getattr(block.proto, "id", "")).endswith("presentation_slider")
+    for each in block.children.values():
+        if hasattr(each, "children"):
+            yield from on_stage(each, inside=inside)
+        elif inside:
+            yield each
+
+
 @pytest.mark.parametrize("key", [pytest.param(each, marks=[pytest.mark.full] * (each != "subset")) for each in LESSONS])
 def test_the_slider_on_the_stage_moves_the_picture(key: str) -> None:
     app = lesson(key, present="1")
     assert "guess { display: none" in "".join(each.proto.body for each in app.get("html"))
     (before,) = drawn(app).values()
-    slider = next(  # the stage is drawn first
-        each for each in app.main if each.type in ("slider", "select_slider") and not str(each.key).endswith("guess")
-    )
+    slider = next(each for each in on_stage(app.main) if each.type in ("slider", "select_slider"))
     moved: Any
     if slider.key == f"{key}-epsilon_slider":
         moved = app.number_input(key=f"{key}-epsilon")  # which the slider mirrors
