@@ -53,7 +53,7 @@ def test_the_least_epsilon_for_targets_is_rehearsed_compared_opened_in_play_and_
     sentence = chart(page, "plan_chart").locator(SENTENCE)
     missed = "No theorem guarantees the target of: 1. Counts in ranges of flipper_length_mm"
     expect(sentence).to_contain_text(f"{missed}, 2. Histogram")
-    page.get_by_role("button", name="Smallest ε that meets the targets").click()
+    page.get_by_role("button", name="Fit ±").click()
     expect(page.get_by_text("2 targets met with the smallest ε")).to_be_visible(timeout=1000 * PATIENCE)
     settled(page)
     solved, total = asked(page), page.get_by_role("heading", level=2).inner_text()
