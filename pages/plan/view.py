@@ -148,10 +148,11 @@ def show_plan() -> None:
     preview(plan)
     show_synthetic_table(plan_table, questions)
     show_code("The same in Python", key="plan_code", write=lambda: SNIPPET)
-    with action_row:  # drawn last: an interrupted run would delete the file before the browser requests it
+    with action_row:
         _undo_button(plan_table)
         st.download_button(
-            "Download the plan", plan.text, file_name="plan.json", mime="application/json", key="plan_download",
+            "Download the plan", lambda: plan.text, file_name="plan.json", mime="application/json",
+            key="plan_download",  # made on a click: an interrupted run would delete a file that the browser requests
             help="The statistics with their mechanisms and ε. The file contains no rows.",
         )  # fmt: skip
         help_text = (
