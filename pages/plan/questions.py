@@ -288,18 +288,31 @@ def fill_compared(plan: Plan, predictions: Sequence[Prediction], cells: Sequence
             cell.compared.markdown(escaped(single_error(plan, question, prediction)))
 
 
+def target_of(plan_table: PlanTable, question: PlannedQuestion, text: str) -> float | None:
+    """Return a typed target as a share of what a statistic's errors are shares of; None for any other text."""
+    if question.statistic:
+        planned = planned_margin(plan_table, question)
+        in_its_unit = planned and (planned.unit == "rows" or "people" not in text)
+        return read_margin(text, planned) if planned and in_its_unit else None
+    text = text.replace("people", "rows")
+    return None if question.quantity == "mean" and "row" in text else read_target(text, n=plan_table.n)
+
+
 def _target(plan_table: PlanTable, question: PlannedQuestion, *, key: str, of_question: str) -> float | None:
     """Draw the control of a statistic's target and return it; the last one where the text is no target."""
     if question.statistic:
         return _group_target(plan_table, question, key=key, of_question=of_question)
     is_mean = question.quantity == "mean"
+    as_drawn = "" if question.target is None else f"{100 * question.target:.3g}%"
     text = st.text_input(
-        "Target", "" if question.target is None else f"{100 * question.target:.3g}%", key=key,
+        "Target", as_drawn, key=key,
         placeholder="1%", max_chars=20, width=90,
         help=f"The target for the worst error {of_question}: "
         f"{'1% of the declared range' if is_mean else '1% or 50 rows'}.",
     )  # fmt: skip
-    target = read_target(text, n=plan_table.n) if text and not (is_mean and "row" in text) else None
+    if text == as_drawn:  # its digits are fewer
+        return question.target
+    target = target_of(plan_table, question, text)
     if text and target is None:
         st.error(OF_A_MEAN if is_mean else "A target is a share (1%) or a number of rows (50 rows).")
         return question.target

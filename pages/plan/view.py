@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -38,6 +39,7 @@ from pages.plan.questions import (
     question_title,
     questions_of,
     store_questions,
+    target_of,
     undo,
 )
 from pages.plan.synthetic_table import show_synthetic_table
@@ -58,6 +60,9 @@ COSTS = SessionKey("plan_costs", 0.0)
 """The plan's cost when the total was typed."""
 TOTAL = SessionKey("plan_total", 0.0)
 """The control of the total."""
+FITTED = SessionKey("plan_fitted", "")
+"""The control of a target for all statistics."""
+NO_TARGET = "Type a ± such as 1% or 50 people, or a target behind “⋯”."
 COMPARED = SessionKey[float | None]("plan_second_total", None)
 """The control of a second total, whose errors are compared."""
 FORECAST = " No error of synthetic rows is guaranteed before their release. Their dot is an expected error."
@@ -104,7 +109,7 @@ def show_plan() -> None:
         beta=plan_table.beta, file_format=plan_table.file_format,
     )  # fmt: skip
     keep_plan(plan_table.key, plan)
-    action_row = _solve_buttons(plan)
+    action_row = _solve_buttons(plan_table, plan)
     _answer_request(plan_table, plan)
     cached_predictions: Predictions = remember("predicted", dict)
     predictions = in_background(
@@ -143,10 +148,11 @@ def show_plan() -> None:
     preview(plan)
     show_synthetic_table(plan_table, questions)
     show_code("The same in Python", key="plan_code", write=lambda: SNIPPET)
-    with action_row:  # drawn last: an interrupted run would delete the file before the browser requests it
+    with action_row:
         _undo_button(plan_table)
         st.download_button(
-            "Download the plan", plan.text, file_name="plan.json", mime="application/json", key="plan_download",
+            "Download the plan", lambda: plan.text, file_name="plan.json", mime="application/json",
+            key="plan_download",  # made on a click: an interrupted run would delete a file that the browser requests
             help="The statistics with their mechanisms and ε. The file contains no rows.",
         )  # fmt: skip
         help_text = (
@@ -234,23 +240,29 @@ def _chip(plan_table: PlanTable) -> None:
     link_to_data(f"{kind} · {escaped(file.table.name if file else plan_table.title)} · n = {plan_table.n:,}")
 
 
-def _solve_buttons(plan: Plan) -> DeltaGenerator:
+def _solve_buttons(plan_table: PlanTable, plan: Plan) -> DeltaGenerator:
     """Draw the two buttons that compute ε; return the container beside them for further buttons."""
     costs = min(max(float(f"{plan.cost.epsilon:.4g}"), MIN_TOTAL), MAX_TOTAL)
     # Set in every run: the browser never receives a value that an interrupted run has set.
     TOTAL.value = TOTAL.value if TOTAL.is_set and COSTS.value == costs else costs
     COSTS.value = costs
     with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input(
+            "± of each", key=FITTED, placeholder="as targets", max_chars=20, width=130,
+            help="A target for all statistics: 1% of n or of their scale, 50 people for counts, or a margin in the "
+                 "unit of statistics by group. Without it, each has its own target, behind “⋯”. Of counts it is for "
+                 "the worst error, so that their ± becomes smaller.",
+        )  # fmt: skip
         st.button(
-            "Smallest ε that meets the targets", key="plan_targets", type="primary", on_click=_request_solve,
-            args=("targets",), disabled=not any(each.target and not each.pinned for each in plan.questions),
+            "Fit ±", key="plan_targets", type="primary", on_click=_request_fit, args=(plan_table, plan),
+            disabled=all(each.pinned for each in plan.questions),
             help="Finds for each target the mechanism that meets it with the smallest ε, up to "
                  f"{HIGHEST:g}. A target that a theorem proves is met on all data; a simulated one is not proved. "
                  "Mechanisms with δ are used only for tables and values that already have a δ.",
         )  # fmt: skip
         st.number_input("Total ε", MIN_TOTAL, MAX_TOTAL, step=None, format="%g", key=TOTAL, width=110)
         st.button(
-            "Divide this total", key="plan_share", on_click=_request_solve, args=("total",),
+            "Fit ε", key="plan_share", on_click=_request_solve, args=("total",),
             help="Statistics with a fixed ε keep it. The others share the rest so that each error is about the "
                  f"same multiple of its target. No ε exceeds {GRID[-1]:g}.",
         )  # fmt: skip
@@ -259,6 +271,22 @@ def _solve_buttons(plan: Plan) -> DeltaGenerator:
             placeholder="none", help="Adds a second column with the ± at this total, divided in the same shares.",
         )  # fmt: skip
         return st.container(horizontal=True, width="content")
+
+
+def _request_fit(plan_table: PlanTable, plan: Plan) -> None:
+    """Callback: give all statistics the typed target, and request the smallest ε that meets all targets."""
+    text = FITTED.value.strip()
+    targets = [None if each.pinned else target_of(plan_table, each, text) for each in plan.questions]
+    new = [
+        each if target is None else replace(each, target=target)
+        for each, target in zip(plan.questions, targets, strict=True)
+    ]
+    if (text and not any(targets)) or not any(each.target and not each.pinned for each in new):
+        NOTE.value = NO_TARGET
+        return
+    if any(targets):
+        store_questions(plan_table, new, reset_controls=True)
+    _request_solve("targets")
 
 
 def _request_solve(goal: str) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Page, expect
 
+from dprelease.plan.questions import Plan
 from tests.browser.pages.test_play import PLOT, POINT, SENTENCE, chart, move_slider
 from tests.kit.browser import Server
 from tests.kit.rest import PATIENCE, settled
@@ -29,6 +32,9 @@ def test_a_click_on_the_frontier_puts_its_mechanism_and_epsilon_into_the_plan(pa
     expect(page.get_by_role("spinbutton", name="ε", exact=True).first).to_have_value("0.2")
     assert asked(page)[0] == (name, "0.2")
     expect(page.get_by_role("heading", level=2)).to_contain_text("0.45")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the plan").click()
+    assert Plan.read(Path(download.value.path()).read_bytes()).cost.epsilon == 0.45
 
 
 def asked(page: Page) -> list[tuple[str, str]]:
@@ -53,7 +59,7 @@ def test_the_least_epsilon_for_targets_is_rehearsed_compared_opened_in_play_and_
     sentence = chart(page, "plan_chart").locator(SENTENCE)
     missed = "No theorem guarantees the target of: 1. Counts in ranges of flipper_length_mm"
     expect(sentence).to_contain_text(f"{missed}, 2. Histogram")
-    page.get_by_role("button", name="Smallest ε that meets the targets").click()
+    page.get_by_role("button", name="Fit ±").click()
     expect(page.get_by_text("2 targets met with the smallest ε")).to_be_visible(timeout=1000 * PATIENCE)
     settled(page)
     solved, total = asked(page), page.get_by_role("heading", level=2).inner_text()

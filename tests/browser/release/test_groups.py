@@ -94,7 +94,7 @@ def test_an_analyst_plans_a_mean_by_two_columns_and_releases_it(browser: Browser
         page.keyboard.press("Enter")
         page.keyboard.press("Escape")
         settled(page)
-        clicks.button("Smallest ε that meets the targets")
+        clicks.button("Fit ±")
         expect(page.get_by_text(re.compile("met with the smallest ε"))).to_be_visible()
         expect(page.get_by_text(MEAN).first).to_be_visible()
         assert clicks.count <= MAX_CLICKS

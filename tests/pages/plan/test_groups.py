@@ -99,7 +99,7 @@ def test_a_margin_is_a_target_in_its_own_unit_and_is_solved_for() -> None:
     assert any("above the target of statistic 3" in each.value for each in app.caption)
     for place in (0, 1):  # a target of the other statistics is another test's
         next(each for each in app.checkbox if str(each.key).endswith(f"_{place}")).check()
-    app = press(sound(app.run()), "Smallest ε that meets the targets")
+    app = press(sound(app.run()), "Fit ±")
     assert "1 target met" in app.info[0].value
     solved = questions(app)[2]
     assert solved.epsilon > 0.25

@@ -37,7 +37,7 @@ from pages.plan.frontier import play_link, with_clicked_point
 from pages.plan.group_form import group_question
 from pages.plan.plan_table import MAX_BYTES, OPENED, PlanTable
 from pages.plan.questions import OF_A_MEAN
-from pages.plan.view import SNIPPET
+from pages.plan.view import NO_TARGET, SNIPPET
 from pages.shell.ledger.roles import ADMITTED
 from pages.shell.releasable import PLAN_SHOWN
 from tests import ROOT
@@ -145,6 +145,23 @@ def test_the_errors_at_a_second_total_stand_beside_those_of_the_plan() -> None:
     assert any(each.value == "± at ε = 3" for each in app.caption) and plan.cost.epsilon == 0.75
 
 
+@pytest.mark.parametrize(("text", "first"), [("2%", 0.02), ("100 people", 100 / 344)])
+def test_one_margin_for_all_statistics_is_a_target_of_each_that_it_fits(text: str, first: float) -> None:
+    app = sound(opened(PAGE, table="penguins"))
+    by_sex = group_question("mean", ("body_mass_g",), ("sex",), epsilon=2.0)
+    pinned = replace(by_sex, pinned=True)
+    app.session_state["plan_questions"] = {"penguins": (*questions(app, "penguins"), by_sex, pinned)}
+    app.session_state["plan_version"] = 7
+    sound(app.run()).text_input(key="plan_fitted").set_value(text)
+    app = press(app, "Fit ±")
+    counts, cells, mean, kept = questions(app, "penguins")
+    assert counts.target == cells.target == pytest.approx(first)
+    assert mean.target == (0.02 if text == "2%" else None) and kept == pinned
+    app.text_input(key="plan_fitted").set_value("soon")
+    before, app = questions(app, "penguins"), press(app, "Fit ±")
+    assert [each.value for each in app.info] == [NO_TARGET] and questions(app, "penguins") == before
+
+
 def test_the_cost_follows_the_losses() -> None:
     app = sound(opened(PAGE))
     next(each for each in app.number_input if each.label == "ε").set_value(1.5)
@@ -154,7 +171,7 @@ def test_the_cost_follows_the_losses() -> None:
 
 @pytest.mark.full
 def test_the_least_loss_for_the_targets_is_less_and_promised_by_nobody_twice() -> None:
-    app = press(opened(PAGE), "Smallest ε that meets the targets")
+    app = press(opened(PAGE), "Fit ±")
     first, second = questions(app)
     assert first.epsilon < 0.5 and second.epsilon < 0.25
     assert "2 targets met" in app.info[0].value
@@ -170,7 +187,7 @@ def test_a_total_is_shared_and_a_pinned_loss_stays() -> None:
     app.checkbox[0].check()
     sound(app.run())
     app.number_input(key="plan_total").set_value(2.0)
-    press(app, "Divide this total")
+    press(app, "Fit ε")
     first, second = questions(app)
     assert first.epsilon == 0.5 and second.epsilon == pytest.approx(1.5)
     assert [each.value for each in app.number_input if each.label == "ε"] == [0.5, 1.5]
@@ -181,7 +198,7 @@ def test_a_total_that_is_too_small_gets_one_sentence() -> None:
     app.checkbox[0].check()
     sound(app.run())
     app.number_input(key="plan_total").set_value(0.4)
-    press(app, "Divide this total")
+    press(app, "Fit ε")
     assert "Statistics with a fixed ε leave" in app.error[0].value
 
 

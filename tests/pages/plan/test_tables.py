@@ -124,7 +124,7 @@ def test_rows_of_nobody_say_that_nothing_is_promised_of_them(monkeypatch: pytest
     [*_, target] = [each for each in app.text_input if each.label == "Target"]
     target.set_value("5%")
     assert any("No error of synthetic rows is guaranteed" in each.value for each in sound(app.run()).caption)
-    app = press(app, "Smallest ε that meets the targets")
+    app = press(app, "Fit ±")
     assert (
         "No error of synthetic rows is guaranteed" in app.info[0].value and questions(app, "penguins")[2].epsilon == 1
     )
@@ -176,7 +176,7 @@ def test_a_target_is_unmet_where_no_mechanism_that_is_tried_promises_it_and_delt
     plan = Plan(table=table, n=2000, questions=(value, tables, plain))
     app = sound(opened(PAGE))
     app.file_uploader[0].set_value(("plan.json", plan.text, "application/json"))
-    app = press(app, "Smallest ε that meets the targets")
+    app = press(app, "Fit ±")
     assert app.info[0].value == (
         "2 targets met with the smallest ε. Up to ε = 20, no tried mechanism surely meets the target of statistic 1: "
         "it is unchanged."
@@ -195,7 +195,7 @@ def test_a_target_is_unmet_where_no_mechanism_that_is_tried_promises_it_and_delt
 
     assert pure(value) and all(promised(value, key, 20.0) > 1e-4 for key in pure(value))
     # Tables with a δ: less ε than any mechanism of ε alone needs; without one, the least of these.
-    (button,) = (each for each in app.button if each.label == "Smallest ε that meets the targets")
+    (button,) = (each for each in app.button if each.label == "Fit ±")
     assert button.help.endswith("Mechanisms with δ are used only for tables and values that already have a δ.")
     assert plan.guarantee(second).delta and promised(second, second.entry_key, second.epsilon) <= 0.1
     assert all(promised(tables, key, second.epsilon) > 0.1 for key in pure(tables))
