@@ -90,12 +90,14 @@ class Generated(Origin):
         n: how many.
         seed: same seed, same rows.
         margin: of the clouds.
+        replaced: whether the first row of a shape on a line is replaced by another one.
     """
 
     shape: str
     n: int
     seed: int = 1
     margin: float = 0.0
+    replaced: bool = False
 
     def __post_init__(self) -> None:
         if self.shape not in {**GENERATORS, **TITLES}:
@@ -104,7 +106,7 @@ class Generated(Origin):
     @override
     @property
     def key(self) -> str:
-        return f"generated:{self.shape}:{self.n}:{self.seed}:{self.margin}"
+        return f"generated:{self.shape}:{self.n}:{self.seed}:{self.margin}{':replaced' * self.replaced}"
 
     @override
     @property
@@ -131,6 +133,8 @@ class Generated(Origin):
         else:
             size = domain.shape if is_map(domain) else domain.size
             records = generate(self.shape, n=self.n, size=size, seed=self.seed)
+            if self.replaced and isinstance(size, int):
+                records[0] = (records[0] + size // 4) % size
         return Dataset(domain, records, provenance)
 
     @override
@@ -319,8 +323,10 @@ class Source:
         return [*(["import pandas as pd", ""] if "pd." in text else []), *imports, "", *lines]
 
 
-def generated_rows(shape: str, *, n: int, bits: int, seed: int = 1) -> Source:
+def generated_rows(shape: str, *, n: int, bits: int, seed: int = 1, replaced: bool = False) -> Source:
     """Return the rows on an interval or in the unit square, each side cut into 2**bits cells.
+
+    With ``replaced``, on an interval, the first row is another one: the data sets are neighbouring.
 
     >>> generated_rows("bimodal", n=100, bits=4).dataset().n
     100
@@ -336,8 +342,8 @@ def generated_rows(shape: str, *, n: int, bits: int, seed: int = 1) -> Source:
         reading = Columns(names=("first", "second"), on=Product.map(line, line))
     else:
         reading = Columns(names=(generator.column,), on=line)
-    call = f"generated_rows({shape!r}, n={n}, bits={bits}, seed={seed})"
-    return Source(origin=Generated(shape=shape, n=n, seed=seed), reading=reading, name=call)
+    call = f"generated_rows({shape!r}, n={n}, bits={bits}, seed={seed}{', replaced=True' * replaced})"
+    return Source(origin=Generated(shape=shape, n=n, seed=seed, replaced=replaced), reading=reading, name=call)
 
 
 def generated_attributes(*, n: int, attributes: int, seed: int = 1) -> Source:

@@ -1,7 +1,7 @@
 // Draws a Plotly figure in place, plays its frames, and says what was clicked, brushed or dragged.
 // Python sends plain dictionaries (plotly.py); nothing here knows what a picture is about.
 
-const TICK = 600, SLOW = 2500, LONGEST = 150; // milliseconds: a frame is shown while playing, or while nobody does anything; a chart that is covered waits for the others
+const TICK = 600, SLOW = 2500, TURN = 250, LONGEST = 150; // milliseconds: a frame is shown while playing, while nobody does anything, or while tiles turn; a chart that is covered waits for the others
 const LEGEND_LINE = 22, LEGEND_MARK = 46, LETTER = 6.6; // pixels
 const LEGEND_EDGE = 11, LEGEND_NAMES = 19; // of it what Plotly itself takes, rounded up: at the edge, and for each line
 const ASIDE = 195, CUT = 27; // pixels of a legend beside the picture, and letters of a name in it
@@ -63,7 +63,14 @@ export async function draw(component) {
     Object.assign(chart, { library: Plotly, stands: "" });
   }
   if (chart.frame >= data.frames.length) chart.frame = 0;
+  const turns = data.turning && data.frames.length && chart.turned !== chart.text;
   describe(chart);
+  if (turns) {
+    chart.turned = chart.text;
+    stop(chart);
+    chart.frame = chart.play.hidden ? data.frames.length - 1 : 0;
+    describe(chart);
+  }
   // A run sends every chart. One that stands as it was sent stays: Plotly would draw even the same figure anew.
   const now = [chart.text, chart.frame, chart.brushes, chart.plot.clientWidth, window.innerHeight].join();
   if (now === chart.stands && !chart.moving) {
@@ -99,6 +106,7 @@ export async function draw(component) {
   if (!chart.following) cover(chart);
   delete chart.plot.dataset.waiting;
   if (!seen) count();
+  if (turns && !chart.play.hidden) start(chart, TURN, true);
   if (data.cycling && !busy && !chart.timer && !chart.play.hidden) start(chart, SLOW);
 }
 
@@ -328,8 +336,11 @@ function show(chart, place) {
   }
 }
 
-function start(chart, tick = TICK) {
-  chart.timer = setInterval(() => show(chart, (chart.frame + 1) % chart.figure.frames.length), tick);
+function start(chart, tick = TICK, once = false) {
+  chart.timer = setInterval(() => {
+    show(chart, (chart.frame + 1) % chart.figure.frames.length);
+    if (once && chart.frame === chart.figure.frames.length - 1) stop(chart);
+  }, tick);
   chart.play.textContent = "Stop";
 }
 

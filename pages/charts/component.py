@@ -133,6 +133,7 @@ def _encode_chart(picture: Picture, *, key: str, badge: str, caption: str, downl
         "layout": drawn.layout,
         "frames": drawn.frames,
         "playing": picture.playing,
+        "turning": picture.turning,
         "cycling": picture.cycling,
         "download": download,
         "beside": picture.legend_right,

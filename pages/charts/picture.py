@@ -328,6 +328,8 @@ class Picture:
         height: in pixels, without the legend.
         frames: states that can be played; the first is the initial one.
         playing: name of the frames' control.
+        turning: whether they are shown one by one at first, up to the last, which the marks are; with reduced motion
+            the last is shown at once.
         cycling: whether the frames follow each other slowly until the reader does anything; never with reduced motion.
         brush: whether a range ("x") or rectangle ("xy") can be selected; it is sent as "brush".
         equal: whether both axes have the same scale.
@@ -348,6 +350,7 @@ class Picture:
     height: int = 300
     frames: Sequence[Frame] = ()
     playing: str = "release"
+    turning: bool = False
     cycling: bool = False
     brush: Literal["", "x", "xy"] = ""
     equal: bool = False

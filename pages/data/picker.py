@@ -18,7 +18,7 @@ from dpcore.data.sources import SIDE_BITS, Bundled, Source, generated_rows
 from dplab.recipe import DEFAULT_RECIPE
 from pages.shell.addresses import PageSpec
 from pages.shell.controls import choice, stops, warn_of_link, whole
-from pages.shell.links import FOLLOWED, PAGE, control_value, linked_values
+from pages.shell.links import FOLLOWED, PAGE, control_value, in_link, linked_values
 from pages.shell.private.data_in_use import show_data_in_use
 from pages.shell.private.twin import is_twin, own_rows
 from pages.shell.session import DATA
@@ -149,6 +149,12 @@ def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = Fa
         )
         warn_of_link("data", f"{reason} Showing “{titles.get(chosen, chosen)}” instead.")
     pick_size(chosen)
+    if is_home and chosen in GENERATORS and GENERATORS[chosen].unit:
+        st.toggle(
+            "You are in the data", value=True, key=in_link("you"), bind="query-params",
+            help="If off, another person is in your place. Every release is at most e^ε times as likely with you as "
+            "with the other, plus δ.",
+        )  # fmt: skip
     if persons:
         pick_unit(chosen)
     source = current_source(persons=persons)
@@ -231,7 +237,8 @@ def public_source(chosen: str, *, persons: bool = False) -> Source:
     sides = int(_link_value("sides", SIDE_BITS))
     if chosen in GENERATORS:
         bits = sides if GENERATORS[chosen].in_the_plane else int(_link_value("bits", BITS))
-        return generated_rows(chosen, n=int(_link_value("n", ROWS)), bits=bits)
+        replaced = bool(GENERATORS[chosen].unit) and not _link_value("you", True)
+        return generated_rows(chosen, n=int(_link_value("n", ROWS)), bits=bits, replaced=replaced)
     sample_key, columns = chosen.split(".", 1)
     source = bundled(sample_key, *columns.split(PAIR), bits=sides if PAIR in columns else None)
     rows, person = str(_link_value("person-rows", "0")), _person_column(chosen)

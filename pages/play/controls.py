@@ -99,6 +99,12 @@ def _parameters(entry: Entry, query_class: Queries) -> dict[str, Value]:
     return values
 
 
+def name_data_alone() -> None:
+    """Name the data in a link that is empty after the controls: an empty link opens other data."""
+    if not st.query_params:
+        st.query_params[str(DATA)] = DATA.value
+
+
 def at_epsilon(recipe: Recipe, bar: DeltaGenerator, *, beside: Callable[[], None] = lambda: None) -> Recipe:
     """Draw the control of ε in a container, with another one beside it, and return the recipe at its value."""
     values = dict(recipe.values)
@@ -106,6 +112,7 @@ def at_epsilon(recipe: Recipe, bar: DeltaGenerator, *, beside: Callable[[], None
         with bar:
             default = float(values["epsilon"])
             values["epsilon"] = ask_epsilon(recipe.entry.controls()["epsilon"], default=default, beside=beside)
+    name_data_alone()
     return dataclasses.replace(recipe, values=tuple(values.items()))
 
 

@@ -8,41 +8,73 @@ import numpy as np
 
 from dpcore.core import Booleans, Floats, rounded_up
 from dplab.limits.typed_bits import LOSSES, BitsAttack, best_possible
-from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
+from pages.charts.picture import Axis, Curve, Dots, Frame, Mark, Picture, Rule, Words
 from pages.charts.words import percent, significant
 from pages.learn.pictures import as_crosses, epsilon_rule, guess_rule, impossible_side, lesson_picture, runs
 
-WORDS = 3.6
-"""Width in people at the right of the last one, for the label of the line at one half."""
+NAMES = (
+    "Ana", "Ben", "Chi", "Dan", "Eva", "Fay", "Gus", "Hao", "Ida", "Jan", "Kai", "Lea", "Max", "Nia", "Omar", "Pia",
+)  # fmt: skip
+"""The sixteen people."""
+SIDE, BELOW = 4, 0.42
+"""Tiles in a row, and how far below the middle of a tile its name is."""
 
 
 def bits(*, truth: Booleans, attack: BitsAttack) -> Picture:
-    """Return each person's estimate before rounding: a circle if the rounded bit is right, a cross if it is wrong."""
-    estimates, right = attack.guess.estimates[0], attack.guess.bits[0] == truth
-    people = np.arange(1, len(truth) + 1)
-    ticks = tuple(range(2, len(truth) + 1, 2))  # all of them would overlap on a phone
-
-    def dots(picture: Booleans, *, role: str, name: str) -> Dots:
-        hover = [
-            f"person {person} says {'yes' if truth[person - 1] else 'no'}; estimated "
-            f"{significant(float(estimates[person - 1]))}"
-            for person in people[picture]
-        ]
-        return Dots(role=role, name=name, x=people[picture], y=estimates[picture], hover=hover)
-
-    picture = lesson_picture(
-        title="The attacker's guesses about you",
-        x=Axis(title="person", low=0.4, high=len(truth) + WORDS, ticks=ticks, form="d"),
-        y=Axis(title="estimated answer (1 is yes)", form="~g", ticks=(0, 0.5, 1) if np.ptp(estimates) < 4 else ()),
-        marks=[
-            Rule(role="quiet", y=0.5, dash="dash", label="above: “yes”"),
-            dots(right, role="released", name="right"),
-            as_crosses(dots(~right, role="ink", name="wrong")),
-        ],
-        sentence=f"{int(right.sum())} of {len(truth)} secret answers are right after rounding at one half.",
-    )
+    """Return a tile for each person, which turn one by one: to the attacker's answer, or to a cross if it is wrong."""
+    estimates, guessed = attack.guess.estimates[0], attack.guess.bits[0]
+    right, people = guessed == truth, np.arange(len(truth))
+    row, column = np.divmod(people.astype(np.float64), SIDE)
+    x, y = column + 0.5, SIDE - 0.4 - row
     answers = ["yes" if bit else "no" for bit in truth]
-    return replace(picture, table={"person": people.tolist(), "says": answers, "estimate": estimates.tolist()})
+    hover = [
+        f"{name} says {answer}; estimated {significant(float(estimate))}"
+        for name, answer, estimate in zip(NAMES, answers, estimates, strict=True)
+    ]
+
+    def tiles(turned: int) -> dict[str, Mark]:
+        """Return the tiles when so many people are attacked; each mark has a place for everybody."""
+        known = people < turned
+        empty = Dots(role="quiet", name="not yet", x=_where(~known, x), y=y, shape="square-open", size=30)
+        yes, no = (
+            Dots(role="released", name=f"“{word}”, right", x=_where(known & right & (guessed == bit), x), y=y,
+                 hover=hover, shape=shape, size=30)
+            for word, bit, shape in (("yes", True, "square"), ("no", False, "circle"))
+        )  # fmt: skip
+        wrong = Dots(role="ink", name="wrong", x=_where(known & ~right, x), y=y, hover=hover)
+        return {each.name: each for each in (empty, yes, no, replace(as_crosses(wrong), size=26))}
+
+    sentence = f"{int(right.sum())} of {len(truth)} secret answers are right after rounding at one half."
+    blank = Axis(low=0, high=SIDE, shown=False)
+    names: list[Mark] = [
+        Words(role="ink", text=name, x=float(a), y=float(b) - BELOW) for name, a, b in zip(NAMES, x, y, strict=True)
+    ]
+    found = np.concatenate([[0], np.cumsum(right)])
+    frames = [
+        Frame(
+            label=f"{turned} of {len(truth)} people",
+            sentence=f"{found[turned]} of {turned} are right so far. {sentence}" if turned < len(truth) else sentence,
+            marks=tiles(turned),
+        )
+        for turned in range(len(truth) + 1)
+    ]
+    return Picture(
+        title="The attacker's guesses about you",
+        x=blank,
+        y=blank,
+        marks=[*tiles(len(truth)).values(), *names],
+        sentence=sentence,
+        table={"person": [*NAMES], "says": answers, "estimate": estimates.tolist()},
+        height=360,
+        frames=frames,
+        playing="people attacked",
+        turning=True,
+    )
+
+
+def _where(chosen: Booleans, places: Floats) -> Floats:
+    """Return the places of the chosen, and NaN for all others."""
+    return np.where(chosen, places, np.nan)
 
 
 def over_epsilon(*, shares: Floats, epsilon: float | None, guess: float) -> Picture:

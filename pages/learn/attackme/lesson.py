@@ -36,10 +36,11 @@ def lesson() -> None:
         f"{typed_bits.GROUPS} random groups. There are no names. Is that anonymous?"
     )
     chosen_people = st.pills(
-        "Who says yes? These are your secrets.",
+        "Who says yes? Your secrets.",
         PEOPLE,
         selection_mode="multi",
         default=BEFORE,
+        format_func=lambda person: figure.NAMES[person - 1],
         key="attack-me-bits",
         persist_state="session",
     )
@@ -57,7 +58,7 @@ def lesson() -> None:
         seed = kit.draws_seed()
     guess = screen.guess_number(
         "attack-me",
-        f"An attacker knows only who is in which group. How many of the 16 answers can the attacker compute from the "
+        "An attacker knows only who is in which group. How many of the 16 answers follow from the "
         f"{'private' if noisy else 'exact'} counts?",
         label="Your guess, people",
         low=0,
@@ -85,7 +86,9 @@ def lesson() -> None:
         )
         shown = figure.over_epsilon(shares=shares, epsilon=epsilon_of_counts, guess=guess / 16)
         kit.picture(shown, key="attackme_epsilon", badge=badge)
-    first_equation = " + ".join(f"x_{{{person}}}" for person in typed_bits.group_members(attack, 0))
+    first_equation = " + ".join(
+        rf"\text{{{figure.NAMES[person - 1]}}}" for person in typed_bits.group_members(attack, 0)
+    )
     best = float(typed_bits.best_possible(np.array([epsilon]))[0])
     kit.theorem(
         r"\mathbb{E}[\text{share found}]\le\frac{e^{\varepsilon}}{1+e^{\varepsilon}}",

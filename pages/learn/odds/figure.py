@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from dpcore.core import exactly
@@ -22,18 +24,19 @@ def belief(*, prior: float, epsilon: float, delta: float, guess: float) -> Pictu
     impossible = "impossible if δ = 0" if delta else f"impossible at ε = {exactly(epsilon)}"
     if np.interp(WIDE, grid, high) > 1 - TALL:  # the label would be outside of the region
         impossible = ""
+    left, right = prior < WIDE, prior > 1 - WIDE  # sides on which the rule would cross a label
     return lesson_picture(
         title="Belief, before and after",
         x=Axis(title="belief before the release", low=0, high=1, form=".0%", ticks=QUARTERS),
         y=Axis(title="belief after it", low=0, high=1, form=".0%", ticks=QUARTERS),
         marks=[
-            impossible_side(grid, high, end=1.0, label=impossible, corner="top left"),
-            impossible_side(grid, low, end=0.0, label=impossible, corner="bottom right"),
+            impossible_side(grid, high, end=1.0, label="" if left else impossible, corner="top left"),
+            impossible_side(grid, low, end=0.0, label="" if right else impossible, corner="bottom right"),
             Curve(role="theory", name="at most", x=grid, y=high),
             Curve(role="quiet", name="unchanged", x=grid, y=grid, dash="dot"),
             Curve(role="theory", name="at least", x=grid, y=low, dash="dash"),
             Rule(role="ink", x=prior, label=f"before: {percent(prior)}"),
-            guess_rule(y=guess),
+            replace(guess_rule(y=guess), side="right" if prior < 0.5 else "left"),
         ],
         sentence=f"{odds.posterior_odds(prior=prior, epsilon=epsilon).sentence} You guessed at most {percent(guess)}."
         f"{delta_sentence(delta)}",

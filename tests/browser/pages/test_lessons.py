@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
@@ -93,3 +95,16 @@ def test_a_card_is_opened_by_a_click_on_its_drawing_and_by_the_keyboard(page: Pa
     page.keyboard.press("Enter")
     settled(page)
     expect(page.get_by_role("heading", name=LESSONS["subset"].question)).to_be_visible()
+
+
+def test_tiles_of_an_attack_turn_by_themselves_and_are_all_there_with_reduced_motion(
+    page: Page, server: Server
+) -> None:
+    link = "learn?lesson=attack-me&attack-me-shown=true"
+    shown = visit(page, server, link, "attackme_bits_chart").locator(".dpscope-shown")
+    expect(shown).to_have_text("16 of 16 people")
+    page.emulate_media(reduced_motion="no-preference")
+    page.goto(f"{server.url}/{link}")
+    expect(shown).to_have_text(re.compile("^[1-9] of 16"), timeout=30_000)
+    expect(shown).to_have_text("16 of 16 people")
+    expect(page.locator(".dpscope-play")).to_have_text("Play")

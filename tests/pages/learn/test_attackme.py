@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from dpcore.core import Booleans, finish
 from dpcore.limits.attacks.subset_sum import least_squares
 from dpcore.randomness import NoisyCounts, Preview
 from dplab.limits.typed_bits import GROUPS, LOSSES, PEOPLE, RUNS, attack, best_possible, group_members, sweep
-from pages.charts.picture import Curve, Dots, Rule, Wall, numbers
+from pages.charts.picture import Curve, Dots, Mark, Rule, Wall, Words, numbers
 from pages.charts.plotly import render
 from pages.learn.attackme import figure
 from tests.pages.label_overlap import on_dots
@@ -76,7 +76,7 @@ def test_the_loss_is_of_all_counts_together(loss: float, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_attack_needs_the_groups_and_nothing_else(seed: int) -> None:
-    asked = "An attacker knows only who is in which group. How many of the 16 answers can the attacker compute from the"
+    asked = "An attacker knows only who is in which group. How many of the 16 answers follow from the"
     assert asked in texts(opened(lesson="attack-me"))
     found = attack(secret(seed), epsilon=None, seed=seed)
     guess = least_squares(found.groups, found.answers[None, :])
@@ -98,32 +98,33 @@ def test_private_counts_at_epsilon_1_break_the_attack() -> None:
     assert match and int(match[1]) < 16
 
 
-def test_a_cross_is_an_answer_that_was_missed() -> None:
+def turned(marks: Iterable[Mark], name: str) -> list[int]:
+    """People whose tile has a mark of this name."""
+    (found,) = (mark for mark in marks if isinstance(mark, Dots) and mark.name == name)
+    return np.flatnonzero(np.isfinite(numbers(found.x))).tolist()
+
+
+@pytest.mark.parametrize("epsilon", [None, 1.0])
+def test_tiles_turn_one_by_one_to_what_the_attacker_says_or_to_a_cross(epsilon: float | None) -> None:
     truth = secret(3)
-    found = attack(truth, epsilon=1.0, seed=3)
+    found = attack(truth, epsilon=epsilon, seed=3)
     shown = sound(figure.bits(truth=truth, attack=found))
-    right, wrong = (shown.one(Dots, role=role, name=name) for role, name in (("released", "right"), ("ink", "wrong")))
-    missed = np.flatnonzero(found.guess.bits[0] != truth) + 1
-    assert len(missed) > 0 and numbers(wrong.x).tolist() == missed.tolist()
-    assert sorted([*numbers(right.x), *numbers(wrong.x)]) == list(range(1, PEOPLE + 1))
-    estimates = found.guess.estimates[0]
-    assert numbers(wrong.y).tolist() == estimates[missed - 1].tolist()
-    assert f"{PEOPLE - len(missed)} of {PEOPLE} secret answers" in shown.sentence
+    says, right = found.guess.bits[0], found.guess.bits[0] == truth
+    assert bool(epsilon) == bool((~right).any())
+    for count, frame in enumerate(shown.frames):
+        marks, known = frame.marks.values(), np.arange(PEOPLE) < count
+        assert turned(marks, "wrong") == np.flatnonzero(known & ~right).tolist()
+        assert turned(marks, "“yes”, right") == np.flatnonzero(known & right & says).tolist()
+        assert turned(marks, "“no”, right") == np.flatnonzero(known & right & ~says).tolist()
+        assert turned(marks, "not yet") == list(range(count, PEOPLE))
+    for name in frame.marks:
+        assert turned(shown.marks, name) == turned(marks, name), "the picture is its last state"
+    assert count == PEOPLE and f"{right.sum()} of {PEOPLE} secret answers" in shown.sentence
+    assert [word.text for word in shown.find(Words)] == [*figure.NAMES]
 
 
-def test_numbers_of_people_keep_apart_on_a_phone() -> None:
-    shown = figure.bits(truth=secret(3), attack=attack(secret(3), epsilon=None, seed=3))
-    ticks, inside = shown.x.ticks, 285  # pixels; a number of two digits takes 17
-    apart = inside / (float(shown.x.high or 0) - float(shown.x.low or 0)) * float(np.diff(ticks).min())
-    assert apart > 17 and ticks[-1] == PEOPLE
-
-
-def test_no_words_hide_an_answer() -> None:
-    found = attack(secret(3), epsilon=1.0, seed=3)
-    estimates = found.guess.estimates.copy()
-    estimates[0, -4:] = 0.5 + 0.03 * np.ptp(estimates)  # just above the line, where its words would stand
-    near = replace(found, guess=replace(found.guess, estimates=estimates))
-    shown = figure.bits(truth=secret(3), attack=near)
+def test_no_name_hides_a_tile() -> None:
+    shown = figure.bits(truth=secret(3), attack=attack(secret(3), epsilon=1.0, seed=3))
     assert not (hidden := on_dots(shown, render(shown, badge="", dark=False))), hidden
 
 

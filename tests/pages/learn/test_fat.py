@@ -108,7 +108,7 @@ def test_no_weighted_error_of_identity_is_where_none_can_be(seed: int) -> None:
 
 @pytest.mark.parametrize(("scale", "taken", "left"), [(0.5, 1.0, 0.0), (0.01, 0.51, 0.49)])
 def test_questions_weigh_in_and_out_as_the_guess_says(scale: float, taken: float, left: float) -> None:
-    told = "First, queries have weights 1 and 0 (γ = 0.5), then about 0.51 and 0.49 (γ = 0.01)."
+    told = "The weights 1 and 0 (γ = 0.5) become about 0.51 and 0.49 (γ = 0.01)."
     assert told in texts(lesson("fat"))
     levels = uneven_levels(64, scale=scale, spread=0.5, seed=1)  # as the lesson opens
     assert np.abs(levels + scale - taken).max() < 0.005 and np.abs(levels - scale - left).max() < 0.005

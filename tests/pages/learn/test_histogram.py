@@ -103,7 +103,7 @@ def test_measured_errors_are_those_of_the_exact_law(seed: int) -> None:
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0])
 def test_the_least_risk_is_of_order_k_over_epsilon_n_where_it_is_said(epsilon: float) -> None:
     """Some constant c for all k up to εn; an order of k/(ε²n) or of √k/(εn) has none."""
-    assert "k bars, n rows, ε up to about 1, k up to about εn. The bound holds for a constant c" in texts(
+    assert "For ε up to about 1, k up to about εn, a constant c and every ε-private method" in texts(
         lesson("histogram")
     )
     constants = []

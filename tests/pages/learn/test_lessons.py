@@ -226,11 +226,11 @@ def test_the_slider_on_the_stage_moves_the_picture(key: str) -> None:
 def test_who_moves_epsilon_makes_the_counts_private() -> None:
     app = lesson("attack-me")
     # Odds are limited where counts are private, and there alone.
-    assert "With exact counts" in told(app) and "32 exact counts of" in texts(app)
+    assert "With exact counts" in told(app) and "from the exact counts?" in texts(app)
     assert "The posterior odds are at most" not in texts(app)
     app.select_slider(key="attack-me-epsilon").set_value("0.1")
     assert "With noise at ε = 0.1" in told(sound(app.run()))
-    assert "32 private counts of" in texts(app) and "The posterior odds are at most" in texts(app)
+    assert "from the private counts?" in texts(app) and "The posterior odds are at most" in texts(app)
     app.selectbox(key="attack-me-counts").set_value("exact")
     assert "With exact counts" in told(sound(app.run()))
 

@@ -16,6 +16,7 @@ from dpcore.data.columns import is_number
 from dpcore.data.dates import Dates
 from dpcore.data.reading.tables import read_table
 from dpcore.data.samples import load_sample
+from dpcore.data.sources import generated_rows
 from dpcore.randomness import Preview
 from dplab.measure import finish
 from dplab.recipe import DEFAULT_RECIPE, Recipe
@@ -52,6 +53,18 @@ def test_other_data_do_not_take_the_empty_link_of_the_ages_with_which_it_opens()
     app = sound(app.slider(key="bits").set_value(10).run())
     assert app.query_params["data"] == "bimodal" and "of 10,000 rows" in headline(app)
     assert started(epsilon="0.1").selectbox(key="data").value == "bimodal", "links of other settings stay as they are"
+
+
+def test_the_picture_does_not_tell_whether_you_are_in_the_data() -> None:
+    with_you, without = (started(data="ages", bits="7", you=you) for you in ("true", "false"))
+    records = [generated_rows("ages", n=10_000, bits=7, replaced=each).dataset().records for each in (False, True)]
+    assert (records[0] != records[1]).sum() == 1, "the data sets are neighbouring"
+    assert not without.toggle(key="you").value and headline(with_you) == headline(without)
+    true, released = (
+        [next(each["y"] for each in drawn(app)["data_chart"]["data"] if each["name"] == name) for app in apps]
+        for name, apps in (("true", (with_you, without)), ("released", (with_you, without)))
+    )
+    assert np.abs(np.subtract(*true)).sum() == 2 and np.abs(np.subtract(*released)).max() == 1
 
 
 def answered(app: AppTest) -> str:

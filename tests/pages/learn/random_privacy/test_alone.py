@@ -53,6 +53,6 @@ def test_a_row_is_shown_for_certain_until_every_cell_gets_noise() -> None:
         # Noise in every cell is that of the histogram with the full promise.
         assert bool((full == weaker).all()) is not proof
         if proof:
-            assert "With a tiny γ, every cell gets noise" in words
+            assert "With a tiny γ, noise protects the lone row too." in words
             (button,) = (each for each in app.button if each.label == "γ = 0.1%")
             app = sound(button.click().run())
