@@ -158,6 +158,8 @@ class ContrastsRelease(TablesRelease):
 
     @override
     def unbiased(self, table: Set) -> Floats:
+        if len(table) > self.plan.cliques.ways:
+            raise ParameterError("A table of so many columns was not released.")
         sizes, groups = self.domain.sizes, shape_groups_of(self.plan.cliques)
         total = np.zeros((self.trials, *(sizes[a] for a in table)))
         for order in range(len(table) + 1):

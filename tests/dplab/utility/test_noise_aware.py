@@ -85,6 +85,13 @@ def test_where_the_noise_hides_the_regressors_nothing_is_said() -> None:
         fit_tables(MODEL, release, table_noise(MODEL, problem(N), mechanism, seed=1))
 
 
+def test_single_columns_say_nothing_about_a_model() -> None:
+    mechanism = ResidualPlanner(epsilon=1.0, delta=1e-6)
+    alone = dataclasses.replace(problem(N), queries=Marginals(domain=DOMAIN, ways=1))
+    with pytest.raises(ParameterError, match="A table of so many columns was not released"):
+        table_noise(MODEL, alone, mechanism, seed=1)
+
+
 @pytest.mark.parametrize(("outcome", "regressors"), [(2, (0,)), (1, ()), (1, (1,))])
 def test_a_model_names_a_number_and_other_columns(outcome: int, regressors: tuple[int, ...]) -> None:
     with pytest.raises(ParameterError, match="outcome"):
