@@ -36,7 +36,7 @@ def lesson() -> None:
     n = int(stops("Rows n of each sample", (10, 100, 1000, 10_000, 100_000), 10_000, key="population-n"))
     guess = screen.guess_number(
         "population",
-        f"ε = {exactly(loss)} protects every single row. For how many pairs of samples from one population "
+        f"ε = {exactly(loss)} protects every row. For how many pairs of samples from one population "
         "is some output **e times more likely** under one of "
         f"them{f' (a loss of 1, {significant(1 / loss)} times ε)' if loss < 1 else ''}?",
         label="Your guess, percent of all pairs",
