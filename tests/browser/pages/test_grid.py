@@ -75,6 +75,18 @@ def test_columns_are_declared_by_typing_and_stay_typed(page: Page, server: Serve
     expect(cell(page, 1, 4)).to_have_text("90")
 
 
+def test_arrows_that_come_while_an_editor_closes_go_from_there(browser: Browser, server: Server) -> None:
+    """They had overtaken the key that closes it, and what was typed next was lost."""
+    with watched_page(browser) as page:
+        bring(visit(page, server, OWN_FILE), VISITS)
+        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWED})
+        type_at(page, 1, 2)
+        for key in (*"whole", "Enter", "ArrowUp", "ArrowRight", *"12", "Tab", *"90", "Tab"):
+            page.keyboard.press(key)
+        for place, text in enumerate(["whole number", "12", "90"]):
+            expect(cell(page, 1, 2 + place)).to_have_text(text)
+
+
 def declared_again(page: Page) -> Locator:
     """Reload the page and upload the file again; return the end of the ages as the grid has it."""
     page.reload()
