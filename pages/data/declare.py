@@ -38,6 +38,7 @@ def declare(file: SessionFile) -> None:
     """Draw the controls of the columns' domains, of the unit of privacy, and of the columns in use."""
     open_description(file)
     edit_grid(file)
+    st.caption("Cells may be pasted from a spreadsheet or a codebook: choose a cell, then Ctrl+V.")
     offer_names(file)
     if not is_engine_table(file):
         offer_to_fill_in(file)

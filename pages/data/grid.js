@@ -6,7 +6,7 @@
 
 const EDITOR = ".gdg-clip-region", CELLS = "[data-testid='data-grid-canvas'], [data-testid^='glide-cell-']";
 const SLOW = 5000, ENTER = 600; // milliseconds that an editor may take; Enter also ticks boxes, which opens none
-const ENDS = ["Tab", "Enter"], KEPT = [...ENDS, "Backspace"];
+const ENDS = ["Tab", "Enter"], KEPT = [...ENDS, "Backspace", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"];
 let waiting = null; // keys, while an editor is being opened or closed
 let ours = false; // while one of them is passed on
 
@@ -36,7 +36,10 @@ function take(event) {
 
 const isGrid = (target) => target.closest?.(`${EDITOR}, ${CELLS}`) || target === document.body;
 const opens = ({ key, target }) => target.matches?.(CELLS) && (key === "Enter" || (key.length === 1 && key !== " "));
-const closed = () => within(SLOW, () => !document.querySelector(EDITOR));
+const closed = async () => {
+  await within(SLOW, () => !document.querySelector(EDITOR));
+  await frame(); // the grid listens as one without an editor only after it is painted
+};
 const opened = (key) => async () => {
   await within(key === "Enter" ? ENTER : SLOW, () => document.activeElement.closest(EDITOR) || !isGrid(document.activeElement));
   await frame(); // an editor of numbers moves its caret
@@ -63,7 +66,7 @@ async function passOn(change) {
     ours = true;
     const usual = target.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey, bubbles: true, cancelable: true }));
     ours = false;
-    if (usual && editor && !next) {
+    if (usual && editor && !next && !key.startsWith("Arrow")) {
       target.setSelectionRange(target.value.length, target.value.length);
       if (key === "Backspace") document.execCommand("delete");
       else document.execCommand("insertText", false, key);

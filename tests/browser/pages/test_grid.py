@@ -57,7 +57,11 @@ def test_columns_are_declared_by_typing_and_stay_typed(page: Page, server: Serve
     bring(visit(page, server, OWN_FILE), VISITS)
     expect(page.get_by_text("Who is protected?")).to_have_count(1)
     expect(page.get_by_role("button", name="Use this column")).to_have_count(0)
-    type_at(page, 1, 3, "0", "90")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.evaluate("navigator.clipboard.writeText('0\\t90')")
+    type_at(page, 1, 3)
+    page.keyboard.press("Control+V")
+    expect(page.get_by_text("Cells may be pasted from a spreadsheet or a codebook")).to_be_visible()
     expect(page.get_by_text("Still missing:")).not_to_contain_text("age")
     type_at(page, 1, 6, "45")
     expect(cell(page, 1, 3)).to_have_text("0")
@@ -73,6 +77,18 @@ def test_columns_are_declared_by_typing_and_stay_typed(page: Page, server: Serve
     press_button(page, "Use this data")
     go_to(page, "data")
     expect(cell(page, 1, 4)).to_have_text("90")
+
+
+def test_arrows_that_come_while_an_editor_closes_go_from_there(browser: Browser, server: Server) -> None:
+    """They had overtaken the key that closes it, and what was typed next was lost."""
+    with watched_page(browser) as page:
+        bring(visit(page, server, OWN_FILE), VISITS)
+        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWED})
+        type_at(page, 1, 2)
+        for key in (*"whole", "Enter", "ArrowUp", "ArrowRight", *"12", "Tab", *"90", "Tab"):
+            page.keyboard.press(key)
+        for place, text in enumerate(["whole number", "12", "90"]):
+            expect(cell(page, 1, 2 + place)).to_have_text(text)
 
 
 def declared_again(page: Page) -> Locator:
