@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
-from dpcore.data.samples import sample
+from dpcore.data.samples import SAMPLES, sample
 from dpcore.data.sources import Source, Uploaded
 from pages.data.upload import SessionFile
 from pages.plan.plan_table import QUESTIONS
@@ -67,6 +67,7 @@ def opened(page: str, **link: str) -> AppTest:
     app = visitor(page)
     if page == "plan/page.py":
         key = link.get("table", "adult")
+        key = key if key in {each.key for each in SAMPLES} else "adult"
         columns = (DeclaredColumn(name=each.name, on=each.on) for each in sample(key).columns)
         app.session_state[QUESTIONS] = {key: initial_questions(DeclaredTable(columns=tuple(columns)))}
     if page == "play/page.py":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Mapping
 from concurrent.futures import wait
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def verified(app: AppTest, **uploads: bytes) -> tuple[list[str], list[str]]:
     return [each.value for each in app.success], [each.value.replace("\\", "") for each in app.error]
 
 
-def archive(*, method: int = zipfile.ZIP_DEFLATED, **files: bytes) -> bytes:
+def archive(files: Mapping[str, bytes], *, method: int = zipfile.ZIP_DEFLATED) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method) as opened_zip:
         for name, each in files.items():
@@ -67,16 +68,16 @@ def test_a_release_from_elsewhere_is_verified_without_a_code_and_a_change_is_tol
 
 def test_hostile_uploads_get_one_sentence(files: dict[str, bytes]) -> None:
     app = sound(opened(PAGE))
-    huge = bytearray(archive(**{CERTIFICATE: b"{}"}))
+    huge = bytearray(archive({CERTIFICATE: b"{}"}))
     place = huge.rindex(b"PK\x01\x02") + 24
     huge[place : place + 4] = (2**32 - 2).to_bytes(4, "little")  # a size as its directory announces it
     damaged = bytearray(zip_files(files))
     damaged[60:90] = b"?" * 30
-    many = archive(**{f"{place}.csv": b"" for place in range(300)})
-    for upload in (b"", b"PK\x05\x06", bytes(damaged), many, archive(method=zipfile.ZIP_LZMA, **{CERTIFICATE: b"{}"})):
+    many = archive({f"{place}.csv": b"" for place in range(300)})
+    for upload in (b"", b"PK\x05\x06", bytes(damaged), many, archive({CERTIFICATE: b"{}"}, method=zipfile.ZIP_LZMA)):
         assert verified(app, **{"a.zip": upload}) == ([], [NO_ZIP])
-    [told] = verified(app, **{"a.zip": bytes(huge)})[1]
-    assert "would take 4,096 MiB of memory" in told
+    [weighed] = verified(app, **{"a.zip": bytes(huge)})[1]
+    assert "would take 4,096 MiB of memory" in weighed
     assert verified(app, **{"a.zip": zip_files(files), COUNTS: b""})[1] == [
         "Two files have the same name. Give each file of the certificate once."
     ]
