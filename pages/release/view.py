@@ -58,7 +58,7 @@ NONE_OPEN = "Analysts cannot release from any rows now. The data owner can allow
 MAX_LINES = 6
 """Maximum number of statistics that are listed."""
 STEPS = ("Plan", "Budget", "Rehearse", SPEND)
-BUDGET, REHEARSAL, SPENDING, RELEASED = 1, 2, 3, 4
+PLANNING, BUDGET, REHEARSAL, SPENDING, RELEASED = range(5)
 """The current step, and the end of all."""
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -67,7 +67,8 @@ def show_release() -> None:
     """Draw the state that the ledger is in."""
     st.title("Release")
     steps = st.empty()
-    _draw_steps(steps, BUDGET)
+    # Who may release nothing has done nothing.
+    _draw_steps(steps, PLANNING if role() is None else BUDGET)
     problem = PROBLEM.pop()
     if problem:
         st.error(problem)
