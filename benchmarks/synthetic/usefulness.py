@@ -24,7 +24,7 @@ from dpcore.mechanisms.tables.whole_table import RowsRelease, WholeTable
 from dpcore.queries.marginals import Marginals
 from dplab.utility.models import fit
 from dplab.utility.noise_aware import LinearModel, fit_tables, table_noise
-from dplab.utility.prediction import prediction_quality, told_apart
+from dplab.utility.prediction import prediction_quality, distinguish
 from dplab.utility.tables import shares, shuffled, total_variations
 
 LEFT_OUT = ("fnlwgt", "capital_gain", "capital_loss", "race", "native_country")
@@ -55,10 +55,10 @@ def describe(name: str, domain: Product, rows: Integers, held_out: Integers) -> 
         for ways in (2, 3)
     ]
     area = prediction_quality(domain, rows, held_out, outcome=domain.names.index(OUTCOME))
-    told = told_apart(domain, rows, held_out, seed=1)
+    distance = distinguish(domain, rows, held_out, seed=1)
     print(
-        f"{name}: pairs {apart[0]:.3f}, triples {apart[1]:.3f}, predicts {area:.4f}, told apart {told.area:.3f} "
-        f"(pMSE {told.square:.4f})",
+        f"{name}: pairs {apart[0]:.3f}, triples {apart[1]:.3f}, predicts {area:.4f}, told apart {distance.area:.3f} "
+        f"(pMSE {distance.square:.4f})",
         flush=True,
     )
 

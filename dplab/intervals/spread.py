@@ -145,7 +145,7 @@ class Equation:
         most: largest such value.
         up: weights of the top's noise, (n, m).
         down: weights of the bottom's noise.
-        apart: bound of the other terms.
+        remainder: bound of the other terms.
         slope: bound of those that grow with θ.
         silent: where nothing can be said.
         noise: of one counter.
@@ -158,7 +158,7 @@ class Equation:
     most: Floats
     up: Floats
     down: Floats
-    apart: Floats
+    remainder: Floats
     slope: Floats
     silent: Booleans
     noise: CounterNoise
@@ -168,7 +168,7 @@ class Equation:
     def tail(self, values: Floats) -> Floats:
         """Return a bound of the chance of a release at least as far from each value, (n,)."""
         ends = np.sort([self.top - values * self.least, self.top - values * self.most], axis=0)
-        gap = np.maximum(0.0, np.maximum(ends[0], -ends[1])) - self.apart - np.abs(values) * self.slope
+        gap = np.maximum(0.0, np.maximum(ends[0], -ends[1])) - self.remainder - np.abs(values) * self.slope
         return self.noise.tail(np.maximum(0.0, gap), self.up - values[:, None] * self.down)
 
     def interval(self, *, level: float) -> Interval:
@@ -201,7 +201,7 @@ def slope(
     u, v, top, up = _pair(counters, first, second, product, noise, level=level, bounds=2)
     bottom = v.rows * v.variance
     return Equation(
-        top=top, least=bottom, most=bottom, up=up, down=v.about[2], apart=_apart(u, v), slope=_apart(v, v),
+        top=top, least=bottom, most=bottom, up=up, down=v.about[2], remainder=_remainder(u, v), slope=_remainder(v, v),
         silent=u.silent, noise=noise, alpha=MAIN * check_level(level), limit=FAR,
     )  # fmt: skip
 
@@ -212,10 +212,10 @@ def correlation(
     """Return the equation of correlations. The rest is as in ``slope``."""
     u, v, top, up = _pair(counters, first, second, product, noise, level=level, bounds=4)
     silent = u.silent | (u.least <= 0) | (v.least <= 0)
-    (a, least_u, most_u), (b, least_v, most_v) = (
+    (a, least_u, largest_u), (b, least_v, largest_v) = (
         [np.where(silent, 1.0, each) for each in (of.variance, of.least, of.most)] for of in (u, v)
     )
-    ratio, low, high = np.sqrt(a / b), np.sqrt(least_u / most_v), np.sqrt(most_u / least_v)
+    ratio, low, high = np.sqrt(a / b), np.sqrt(least_u / largest_v), np.sqrt(largest_u / least_v)
     low, high = np.minimum(low, ratio), np.maximum(high, ratio)  # a range ends at the largest variance of all
     ends = [(a / each + each * b) / 2 for each in (low, high)]
     change = np.maximum(1 / low - 1 / ratio, 1 / ratio - 1 / high) * u.reach[2]
@@ -223,7 +223,7 @@ def correlation(
     return Equation(
         top=top, least=u.rows * np.sqrt(a * b), most=u.rows * np.maximum(*ends), up=up,
         down=(u.about[2] / ratio[:, None] + ratio[:, None] * v.about[2]) / 2,
-        apart=_apart(u, v), slope=(change + _apart(u, u) / low + high * _apart(v, v)) / 2, silent=silent, noise=noise,
+        remainder=_remainder(u, v), slope=(change + _remainder(u, u) / low + high * _remainder(v, v)) / 2, silent=silent, noise=noise,
         alpha=MAIN * check_level(level), limit=1.0,
     )  # fmt: skip
 
@@ -250,11 +250,11 @@ def _pair(
     return u, v, (counters * weights).sum(axis=1), weights
 
 
-def _apart(u: Moments, v: Moments) -> Floats:
+def _remainder(u: Moments, v: Moments) -> Floats:
     """Return a bound of the terms of second order in the sum of products about both means."""
     of_means = u.of_mean * v.of_mean * (1 + u.reach[0] / u.rows)
-    apart: Floats = (u.of_mean * v.reach[1] + v.of_mean * u.reach[1] + of_means) / u.rows
-    return apart
+    remainder: Floats = (u.of_mean * v.reach[1] + v.of_mean * u.reach[1] + of_means) / u.rows
+    return remainder
 
 
 def skewness(counters: Floats, powers: Floats, noise: CounterNoise, *, level: float) -> Equation:
@@ -270,15 +270,15 @@ def skewness(counters: Floats, powers: Floats, noise: CounterNoise, *, level: fl
     none, line, _, _ = u.reach
     off, change, away = np.maximum(square - least, most - square), np.maximum(middle - low, high - middle), u.away
     squares = noise.reach(u.about[2] - square[:, None] * u.about[0], main)
-    apart = 3 * away * squares + 3 * away**2 * line + away**3 * none + 3 * off * (line + away * none)
-    apart += u.of_mean * (3 * off + away**2)
+    remainder = 3 * away * squares + 3 * away**2 * line + away**3 * none + 3 * off * (line + away * none)
+    remainder += u.of_mean * (3 * off + away**2)
     grows = 1.5 * change * squares + (1.5 * middle * change**2 + 0.5 * change**3) * none
     grows += 1.5 * high * away * (2 * line + away * none + u.of_mean)
     return Equation(
         top=(counters * u.about[3]).sum(axis=1), least=u.rows * np.minimum(*ends), most=u.rows * middle**3,
         up=u.about[3] - 3 * square[:, None] * u.about[1],
         down=1.5 * middle[:, None] * u.about[2] - 0.5 * (middle**3)[:, None] * u.about[0],
-        apart=apart, slope=grows, silent=silent, noise=noise,
+        remainder=remainder, slope=grows, silent=silent, noise=noise,
         alpha=MAIN * check_level(level), limit=FAR,
     )  # fmt: skip
 

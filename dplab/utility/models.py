@@ -24,7 +24,7 @@ SINGULAR = 1e-10
 
 
 class ModelKind(enum.StrEnum):
-    """How the outcome depends on the regressors."""
+    """Kind of a regression model."""
 
     LINEAR = "linear"
     LOGISTIC = "logistic"
@@ -178,7 +178,7 @@ def fit_logistic(x: Floats, y: Floats, *, penalty: float = 0.0) -> tuple[Floats,
 
 @dataclass(frozen=True, kw_only=True)
 class FitComparison:
-    """How far a fit on synthetic rows is from the fit on real ones, coefficient by coefficient.
+    """Distance of a fit on synthetic rows from the fit on real ones, coefficient by coefficient.
 
     Attributes:
         distances: in standard errors of the real fit, (p,).

@@ -60,8 +60,8 @@ def prediction_quality(domain: Product, rows: Integers, held_out: Integers, *, o
 
 
 @dataclass(frozen=True, kw_only=True)
-class ToldApart:
-    """How well a logistic regression with products of pairs tells synthetic rows from real ones that it has not seen.
+class Distinguishability:
+    """Success of a logistic regression with products of pairs in telling synthetic rows from real ones it has not seen.
 
     Attributes:
         area: under its curve: 1/2 where they cannot be told apart, 1 where they always are.
@@ -72,7 +72,7 @@ class ToldApart:
     square: float
 
 
-def told_apart(domain: Product, rows: Integers, real: Integers, *, seed: int) -> ToldApart:
+def distinguish(domain: Product, rows: Integers, real: Integers, *, seed: int) -> Distinguishability:
     """Try to tell synthetic rows (n, d) from real ones (m, d), in two halves of which each judges the other.
 
     No ratio to a permuted null: it improves as ε falls.
@@ -85,7 +85,7 @@ def told_apart(domain: Product, rows: Integers, real: Integers, *, seed: int) ->
     for place in range(FOLDS):
         values, _ = fit_logistic(x[fold != place], y[fold != place], penalty=PENALTY)
         chances[fold == place] = expit(x[fold == place] @ values)
-    return ToldApart(area=area_under_curve(chances, y), square=float(((chances - y.mean()) ** 2).mean()))
+    return Distinguishability(area=area_under_curve(chances, y), square=float(((chances - y.mean()) ** 2).mean()))
 
 
 def _pairwise(domain: Product, rows: Integers) -> Floats:

@@ -8,7 +8,7 @@ from scipy.stats import mannwhitneyu
 from scipy.stats.contingency import association
 
 from dpcore.core import ParameterError
-from dplab.utility.prediction import area_under_curve, prediction_quality, told_apart
+from dplab.utility.prediction import area_under_curve, prediction_quality, distinguish
 from dplab.utility.tables import cramers_v, shares, shuffled, total_variations
 from tests.dplab.utility.test_models import DOMAIN, SMOKER, people
 
@@ -47,5 +47,5 @@ def test_yardsticks_are_in_order() -> None:
     assert sorted(broken[:, 0]) == sorted(other[:, 0])
     quality = [prediction_quality(DOMAIN, rows, held_out, outcome=SMOKER) for rows in (other, broken)]
     assert quality[0] > 0.6 > 0.55 > quality[1]
-    apart = [told_apart(DOMAIN, rows, real, seed=1) for rows in (other, broken)]
+    apart = [distinguish(DOMAIN, rows, real, seed=1) for rows in (other, broken)]
     assert apart[0].area < 0.55 < 0.6 < apart[1].area and apart[0].square < apart[1].square
