@@ -24,7 +24,7 @@ from dpcore.mechanisms.tables.whole_table import RowsRelease, WholeTable
 from dpcore.queries.marginals import Marginals
 from dplab.utility.models import fit
 from dplab.utility.noise_aware import LinearModel, fit_tables, table_noise
-from dplab.utility.prediction import prediction_quality, distinguish
+from dplab.utility.prediction import distinguish, prediction_quality
 from dplab.utility.tables import shares, shuffled, total_variations
 
 LEFT_OUT = ("fnlwgt", "capital_gain", "capital_loss", "race", "native_country")

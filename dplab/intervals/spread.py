@@ -223,7 +223,8 @@ def correlation(
     return Equation(
         top=top, least=u.rows * np.sqrt(a * b), most=u.rows * np.maximum(*ends), up=up,
         down=(u.about[2] / ratio[:, None] + ratio[:, None] * v.about[2]) / 2,
-        remainder=_remainder(u, v), slope=(change + _remainder(u, u) / low + high * _remainder(v, v)) / 2, silent=silent, noise=noise,
+        remainder=_remainder(u, v), slope=(change + _remainder(u, u) / low + high * _remainder(v, v)) / 2,
+        silent=silent, noise=noise,
         alpha=MAIN * check_level(level), limit=1.0,
     )  # fmt: skip
 

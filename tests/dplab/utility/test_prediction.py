@@ -8,7 +8,7 @@ from scipy.stats import mannwhitneyu
 from scipy.stats.contingency import association
 
 from dpcore.core import ParameterError
-from dplab.utility.prediction import area_under_curve, prediction_quality, distinguish
+from dplab.utility.prediction import area_under_curve, distinguish, prediction_quality
 from dplab.utility.tables import cramers_v, shares, shuffled, total_variations
 from tests.dplab.utility.test_models import DOMAIN, SMOKER, people
 
