@@ -12,7 +12,8 @@ const BADGE_LETTER = 10, BADGE_LINE = 14, BADGE_PAD = 13, APART = 12; // pixels:
 const SCREEN = { width: 1280, height: 900 }, ROWS = 480, MOST = 0.45; // pixels that a page is made for, and of its charts; share of a window that one may take
 const CONFIG = { displayModeBar: false, responsive: false, showTips: false, scrollZoom: false };
 const AT_ONCE = { mode: "immediate", transition: { duration: 0 }, frame: { duration: 0, redraw: false } };
-const charts = new Map(), libraries = new Map(), leaving = new WeakMap();
+export const charts = new Map();
+const libraries = new Map(), leaving = new WeakMap();
 
 // The charts on the page that are drawn and have a key.
 export const mounted = () => [...charts.values()].filter((chart) => chart.watched && chart.figure.key);
