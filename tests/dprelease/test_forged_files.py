@@ -38,7 +38,7 @@ from dprelease.ledger.records import Registration, Spent, Stored
 from dprelease.ledger.units import Price
 from dprelease.release import release
 from dprelease.requests import file_checks
-from dprelease.requests.file_checks import MORE_CELLS, OTHER, read_rows
+from dprelease.requests.file_checks import OTHER, read_rows
 from dprelease.requests.parts import Request
 from dprelease.verification import UNVERIFIABLE_FIELDS, unverifiable
 from tests.dprelease.test_catalogue_releases import FIXED, problem_readings
@@ -113,7 +113,7 @@ def test_a_file_is_weighed_before_it_is_parsed(what: str, releases: Callable[[st
     """Short lines took sixty times their bytes: a certificate may name a file of any size."""
     stored = releases("identity")
     name = next(iter(stored.files))
-    large = b"1\n" * (MORE_CELLS + 100_000) if what == "cells" else b"x" * (MAX_BYTES // 4 + 1)
+    large = b"1\n" * ((1 << 20) + 100_000) if what == "cells" else b"x" * (MAX_BYTES // 4 + 1)
     tracemalloc.start()
     try:
         faults = said_of(stored, name, large)
