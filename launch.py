@@ -170,14 +170,17 @@ def serve(options: argparse.Namespace, *, python: Path) -> int:
 
 def main() -> int:
     """Do what the first word of the command line says; open the app without one."""
-    end_with_the_app()
     if sys.argv[1:2] and sys.argv[1] in LEDGER_COMMANDS:
         # They need the libraries, which whoever only imports this file may not have.
         from dpcore.data.reading.scratch import remove_all_when_ended
         from dprelease import commands
 
         remove_all_when_ended()
-        return commands.main(sys.argv[1:], program="dpscope")
+        try:
+            return commands.main(sys.argv[1:], program="dpscope")
+        except KeyboardInterrupt:
+            return 130
+    end_with_the_app()
     try:
         return serve(options_of(sys.argv[1:], program="dpscope", explanation=__doc__), python=Path(sys.executable))
     except KeyboardInterrupt:

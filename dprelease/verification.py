@@ -338,7 +338,7 @@ def name_fault(named: Any) -> str:
     if not isinstance(named, Mapping) or not named:
         return "The certificate names no file."
     for name, digest_text in named.items():
-        if not isinstance(name, str) or not re.fullmatch(r"[0-9A-Za-z][0-9A-Za-z_-]*\.csv", name):
+        if not isinstance(name, str) or not re.fullmatch(r"[0-9A-Za-z][0-9A-Za-z_-]{0,59}\.csv", name):
             return "A certificate names files by their base name, which ends in .csv."
         if not is_hex(digest_text, 64):
             return f"The digest of {name} must be {HEX_DIGITS[64]}."

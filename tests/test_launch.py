@@ -133,16 +133,22 @@ loop = asyncio.new_event_loop()
 loop.run_until_complete(serve())
 """
 COMMANDED = """
-import os, signal, time
+import os, signal, sys, time, types
 from contextlib import ExitStack
 {dispositions}
+import launch
 from dpcore.data.reading import scratch
-scratch.remove_all_when_ended()
-(scratch.private_folder(ExitStack()) / "records.parquet").write_bytes(b"rows")
-print("ready", flush=True)
-time.sleep(1 if {ignored} else 60)
-print("slept", flush=True)
-os._exit(0)
+
+def release(arguments, program):
+    (scratch.private_folder(ExitStack()) / "records.parquet").write_bytes(b"rows")
+    print("ready", flush=True)
+    time.sleep(1 if {ignored} else 60)
+    print("slept", flush=True)
+    os._exit(0)
+
+sys.modules["dprelease.commands"] = types.SimpleNamespace(main=release)
+sys.argv = ["dpscope", "release"]
+launch.main()
 """
 
 

@@ -170,9 +170,12 @@ class Ages(Number):
         return np.where(np.isfinite(days), ages, np.nan)
 
     def born(self, ages: NDArray[np.int64], along: NDArray[np.float64]) -> list[str]:
-        """Return dates of birth of these ages, (n,): days within the year, by shares of it from 0 to 1."""
+        """Return dates of birth of these ages, (n,): days within the year, by shares of it from 0 to 1.
+
+        The calendar begins with the year 1, so on a day before the year 123 some are younger.
+        """
         day = datetime.date.fromisoformat(self.day)
-        last = [datetime.date(max(day.year - age, 1), day.month, min(day.day, 28)) for age in ages.tolist()]
+        last = [datetime.date(max(day.year - age, 2), day.month, min(day.day, 28)) for age in ages.tolist()]
         back = np.floor(along * 365).astype(np.int64).tolist()
         return [(each - datetime.timedelta(days=days)).isoformat() for each, days in zip(last, back, strict=True)]
 

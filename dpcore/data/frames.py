@@ -111,10 +111,10 @@ def _column(kind: Number | Labels, cells: NDArray[np.intp], generator: np.random
         units = range(int(edges[0]), int(edges[-1]))
         names = np.array([*(written(unit, kind.step) for unit in units), None], dtype=object)
         text = pd.Series(names[np.where(missing, len(units), np.floor(numbers) - edges[0]).astype(np.intp)])
-        return pd.to_datetime(text) if kind.step == "day" else text
+        return pd.to_datetime(text, format="ISO8601") if kind.step == "day" else text
     if is_ages(kind):
         births = kind.born(np.floor(numbers + 0.5).astype(np.int64), generator.random(len(cells)))
-        return pd.to_datetime(pd.Series(births).mask(missing))
+        return pd.to_datetime(pd.Series(births).mask(missing), format="ISO8601")
     shift = 0.5 if kind.whole else 0.0
     if (edges + shift == np.floor(edges + shift)).all():
         return pd.Series(np.floor(numbers + shift).astype(np.int64)).astype("Int64").mask(missing)

@@ -17,7 +17,6 @@ from dprelease.downloads.report import report
 from dprelease.downloads.with_opendp import with_opendp
 from dprelease.ledger.canonical import canonical
 from dprelease.ledger.records import Stored
-from dprelease.requests.file_checks import check_file_sizes
 from dprelease.requests.parts import MAX_PARTS
 
 CERTIFICATE, REPORT = "certificate.json", "report.html"
@@ -30,7 +29,10 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 ENTRY = b"PK\x01\x02"
 """Signature before each file's line in a zip's directory."""
 MAX_FILES = 4 * MAX_PARTS
+MAX_UNPACKED = 64
+"""Megabytes of files that are verified where anybody may upload them."""
 NO_ZIP = "This zip is not one of a release."
+TOO_LARGE = f"These files have more than {MAX_UNPACKED} MB. Verify them with the command line: run.py verify."
 
 
 def downloads_of(stored: Stored) -> dict[str, bytes]:
@@ -55,20 +57,21 @@ def zip_files(files: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def unzip_files(archive: bytes) -> dict[str, bytes]:
+def unzip_files(archive: bytes, *, max_bytes: int = MAX_UNPACKED << 20) -> dict[str, bytes]:
     """Return the files of an untrusted zip by name.
 
     Raises:
-        ParameterError: it is no zip as ``zip_files`` writes it, or its files would take too much memory.
+        ParameterError: it is no zip as ``zip_files`` writes it, or its files have more bytes together.
     """
     if archive.count(ENTRY) > MAX_FILES:  # before the directory is read
         raise ParameterError(NO_ZIP)
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as opened:
             entries = opened.infolist()
-            check_file_sizes(entry.file_size for entry in entries)
+            if sum(entry.file_size for entry in entries) > max_bytes:
+                raise ParameterError(TOO_LARGE)
             known = all(entry.compress_type == zipfile.ZIP_DEFLATED for entry in entries)
-            files = {entry.filename: opened.read(entry) for entry in entries} if known else {}
+            files = {entry.filename: _unzip_file(opened, entry) for entry in entries} if known else {}
     except ParameterError:
         raise
     except Exception:  # a damaged zip may fail anywhere
@@ -76,6 +79,15 @@ def unzip_files(archive: bytes) -> dict[str, bytes]:
     if len(files) < len(entries) or not files:
         raise ParameterError(NO_ZIP)
     return files
+
+
+def _unzip_file(opened: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    """Return one file. No more is unpacked than its announced size: ``read`` without a size unpacks all there is."""
+    with opened.open(entry) as packed:
+        contents = packed.read(entry.file_size)
+    if len(contents) < entry.file_size:
+        raise zipfile.BadZipFile
+    return contents
 
 
 def faults_of_files(certified: bytes, files: Mapping[str, bytes]) -> list[str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import streamlit as st
 
 from dpcore.core import ParameterError
 from dpcore.core.documents import MAX_CHARACTERS
-from dprelease.downloads import CERTIFICATE, faults_of_files, unzip_files
-from dprelease.requests.file_checks import check_file_sizes
+from dprelease.downloads import CERTIFICATE, MAX_UNPACKED, TOO_LARGE, faults_of_files, unzip_files
 from dprelease.verification import CONSISTENT, unverifiable
 from pages.shell.private.data_in_use import escaped
 from pages.shell.server.host_origin import is_public_demo
@@ -19,7 +19,8 @@ from pages.shell.state import SessionKey
 from pages.shell.tasks.jobs import in_background
 
 TYPES = ["zip", "json", "csv", "html", "py", "ipynb"]
-MAX_MEGABYTES = 64
+_pool = ThreadPoolExecutor(1, thread_name_prefix="verify")
+"""One at a time, in a pool of its own: a certificate may name minutes of work, for which no plan has to wait."""
 MAX_FAULTS = 5
 """Sentences that are shown."""
 VERIFIED = SessionKey("release_verified", "")
@@ -32,7 +33,7 @@ def verify_uploads() -> None:
     with st.expander("Verify a release"):
         uploads = st.file_uploader(
             "A downloaded zip, or a certificate and its files", type=TYPES, accept_multiple_files=True,
-            key="release_verify", max_upload_size=MAX_MEGABYTES, disabled=is_public_demo(),
+            key="release_verify", max_upload_size=MAX_UNPACKED, disabled=is_public_demo(),
             help="A release from here or from elsewhere.",
         )  # fmt: skip
         if not uploads:
@@ -52,11 +53,13 @@ def verify_uploads() -> None:
 
 def _read(uploads: Sequence[Received]) -> dict[str, bytes]:
     """Return the uploaded files by name, those of a zip among them; raises ParameterError for too large ones."""
-    check_file_sizes(len(upload.getvalue()) for upload in uploads)
-    files: dict[str, bytes] = {}
+    files, left = dict[str, bytes](), MAX_UNPACKED << 20
     for upload in uploads:
-        zipped = upload.name.lower().endswith(".zip")
-        named = unzip_files(upload.getvalue()) if zipped else {upload.name: upload.getvalue()}
+        zipped, contents = upload.name.lower().endswith(".zip"), upload.getvalue()
+        named = unzip_files(contents, max_bytes=left) if zipped else {upload.name: contents}
+        left -= sum(map(len, named.values()))
+        if left < 0:
+            raise ParameterError(TOO_LARGE)
         if named.keys() & files.keys():
             raise ParameterError("Two files have the same name. Give each file of the certificate once.")
         files |= named
@@ -77,4 +80,6 @@ def _faults(files: Mapping[str, bytes]) -> list[str] | None:
         others = {name: contents for name, contents in files.items() if name != CERTIFICATE}
         return faults_of_files(files[CERTIFICATE], others)
 
-    return in_background(f"verified|{key}", work, so_far=lambda: None, label="Verifying the release.", place=VERIFIED)
+    return in_background(
+        f"verified|{key}", work, so_far=lambda: None, label="Verifying the release.", place=VERIFIED, pool=_pool
+    )

@@ -186,6 +186,7 @@ def read_arrow(path: Path, cells: int, columns: int, length: int) -> tuple[dict[
         read = 0
         for place in range(file.num_record_batches):
             batch = file.get_batch(place)
+            batch.validate(full=True)  # else a place outside a column is read as if it were a value of it
             read += batch.num_rows
             if read * len(names) > cells:
                 raise NotConverted(CELLS)

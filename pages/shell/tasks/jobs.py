@@ -40,10 +40,12 @@ class Job(Generic[ResultT]):
         future: its result; None if it was stopped, or its tab was closed.
     """
 
-    def __init__(self, key: str, work: Callable[[], Generator[float, None, ResultT]]) -> None:
+    def __init__(
+        self, key: str, work: Callable[[], Generator[float, None, ResultT]], *, pool: ThreadPoolExecutor = _pool
+    ) -> None:
         self.key, self.share, self._stopped = key, 0.0, Event()
         self._session = session_id()
-        self.future: Future[ResultT | None] = _pool.submit(self._run, work)
+        self.future: Future[ResultT | None] = pool.submit(self._run, work)
 
     @property
     def ended(self) -> bool:
@@ -86,10 +88,12 @@ def in_background(
     label: str,
     place: str,
     again: str = "Finished results are kept.",
+    pool: ThreadPoolExecutor = _pool,
 ) -> ResultT:
     """Return the remembered result of work; while it is under way or stopped, the partial result.
 
     Each place of the page has one job: a new one stops it. ``again`` is the help of the button Go on.
+    Work that may hold its thread for long, and cannot be stopped, has a ``pool`` of its own.
 
     Raises:
         DataError, ParameterError: as the work does.
@@ -105,7 +109,7 @@ def in_background(
         return so_far()
     if job is None or job.key != key or job.ended:
         stop(place)
-        job = jobs[place] = Job(key, work)
+        job = jobs[place] = Job(key, work, pool=pool)
     wait([job.future], timeout=AT_ONCE)
     if not job.future.done():
         _under_way(job, label, place)

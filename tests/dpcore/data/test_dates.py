@@ -281,5 +281,7 @@ def test_mock_dates_of_birth_have_the_ages_that_they_are_for() -> None:
     domain = Product(names=("born", "band"), columns=(ages, dataclasses.replace(ages, cuts=(17.5,))))
     cells = np.stack([np.tile(np.arange(122), 20), np.repeat([0, 1], 1220)], axis=1)
     table = read_frame(frame_of(domain, cells, seed=1))
+    early = frame_of(Product(names=("born", "band"), columns=(Ages(day="0001-03-01"),) * 2), cells[:121] % 121, seed=1)
+    assert read_frame(early).row_count == 121, "the calendar has no earlier year"
     for place, (name, column) in enumerate(zip(domain.names, domain.columns, strict=True)):
         assert Columns(names=(name,), on=column).records(table).tolist() == cells[:, place].tolist()

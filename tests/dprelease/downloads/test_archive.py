@@ -3,13 +3,15 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+import tracemalloc
 import zipfile
+import zlib
 from pathlib import Path
 
 import pytest
 
 from dprelease.certificate import verify
-from dprelease.downloads import CERTIFICATE, PROGRAM, downloads_of, zip_files
+from dprelease.downloads import CERTIFICATE, PROGRAM, downloads_of, unzip_files, zip_files
 from dprelease.ledger.records import Stored
 from dprelease.release import release
 from tests.kit.ledgers import ANALYST, few_rows, plan_of, registered, request_of
@@ -25,6 +27,20 @@ def unpacked(tmp_path: Path) -> Path:
     assert packed == zip_files(downloads_of(stored)), "equal releases have equal bytes"
     zipfile.ZipFile(io.BytesIO(packed)).extractall(tmp_path / "else")
     return tmp_path / "else"
+
+
+def test_a_zip_that_unpacks_to_more_than_it_announces_is_not_unpacked() -> None:
+    """``read`` without a size unpacked two gigabytes of a megabyte, and only then compared."""
+    packed = bytearray(zip_files({CERTIFICATE: b"\0" * (64 << 20)}))
+    entry = packed.rindex(b"PK\x01\x02")
+    for place, number in ((entry + 16, zlib.crc32(b"\0" * 10)), (entry + 24, 10)):
+        packed[place : place + 4] = number.to_bytes(4, "little")
+    tracemalloc.start()
+    try:
+        assert unzip_files(bytes(packed)) == {CERTIFICATE: b"\0" * 10}
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def ran(folder: Path) -> tuple[int, str]:

@@ -86,6 +86,7 @@ def test_others_see_what_is_published_and_nothing_else(no_ledger: Path, who: str
     app = released()
     seen = came(who)
     assert NOTHING in said(seen) and "Entry 1" not in said(seen) and not seen.get("download_button")
+    assert not [each.label for each in seen.expander if each.label.startswith("Past")]
     assert ("ε 1 of 2" in said(seen)) == analyst == ("of 2**." in said(seen))
     press(app, "Publish, free")
     seen = came(who)

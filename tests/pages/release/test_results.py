@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from concurrent.futures import wait
 from pathlib import Path
+from threading import Event
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dprelease.downloads import CERTIFICATE, downloads_of, zip_files
+from dprelease.downloads import CERTIFICATE, MAX_UNPACKED, TOO_LARGE, downloads_of, zip_files
 from dprelease.downloads.archive import NO_ZIP
 from dprelease.ledger.records import Stored
 from dprelease.release import release
 from dprelease.verification import CONSISTENT
+from pages.release import verify
 from pages.release.verify import NO_CERTIFICATE, VERIFIED
 from pages.shell.tasks import jobs
 from tests.kit.ledgers import STEWARD, few_rows, registered, request_of
@@ -71,13 +73,14 @@ def test_hostile_uploads_get_one_sentence(files: dict[str, bytes]) -> None:
     huge = bytearray(archive({CERTIFICATE: b"{}"}))
     place = huge.rindex(b"PK\x01\x02") + 24
     huge[place : place + 4] = (2**32 - 2).to_bytes(4, "little")  # a size as its directory announces it
+    half = archive({"a.csv": b"1" * (MAX_UNPACKED << 19)}), archive({"b.csv": b"1" * (MAX_UNPACKED << 19)})
     damaged = bytearray(zip_files(files))
     damaged[60:90] = b"?" * 30
     many = archive({f"{place}.csv": b"" for place in range(300)})
     for upload in (b"", b"PK\x05\x06", bytes(damaged), many, archive({CERTIFICATE: b"{}"}, method=zipfile.ZIP_LZMA)):
         assert verified(app, **{"a.zip": upload}) == ([], [NO_ZIP])
-    [weighed] = verified(app, **{"a.zip": bytes(huge)})[1]
-    assert "would take 4,096 MiB of memory" in weighed
+    assert verified(app, **{"a.zip": bytes(huge)})[1] == [TOO_LARGE]
+    assert verified(app, **{"a.zip": half[0], "b.zip": half[1], CERTIFICATE: b"{}"})[1] == [TOO_LARGE]
     assert verified(app, **{"a.zip": zip_files(files), COUNTS: b""})[1] == [
         "Two files have the same name. Give each file of the certificate once."
     ]
@@ -85,6 +88,27 @@ def test_hostile_uploads_get_one_sentence(files: dict[str, bytes]) -> None:
     for certificate in (b"", b"[" * 100_000, b'{"format": "<b>*x*</b>"}', files[CERTIFICATE][:-9], b"\xff"):
         succeeded, told = verified(app, **{CERTIFICATE: certificate, "x' onerror.csv": b"=1+1"})
         assert not succeeded and len(told) == 1 and told[0].endswith(".")
+
+
+def quick() -> Generator[float, None, str]:
+    yield 0.5
+    return "planned"
+
+
+def test_verifications_that_do_not_end_hold_up_no_plan(
+    files: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = Event()
+    monkeypatch.setattr(verify, "faults_of_files", lambda *_: ended.wait(60))
+    monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
+    app = sound(opened(PAGE))
+    try:
+        for place in range(4):  # as many as a plan's pool has threads: a replaced upload's work goes on
+            app.file_uploader(key="release_verify").set_value([(CERTIFICATE, files[CERTIFICATE] + b" " * place, "")])
+            sound(app.run())
+        assert jobs.Job("plan", quick).future.result(timeout=5) == "planned"
+    finally:
+        ended.set()
 
 
 def listed(app: AppTest) -> list[str]:

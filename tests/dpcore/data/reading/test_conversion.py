@@ -203,6 +203,15 @@ def arrow(change: Callable[[bytes], bytes], *, names: Sequence[str] = (SECRET,) 
     return change(stream.getvalue())
 
 
+def with_code_out_of_range() -> bytes:
+    """A file of Arrow in which one code has no label: unchecked, it was read as a missing value."""
+    stream = io.BytesIO()
+    table = pa.table({"name": pa.array([SECRET, "a", SECRET]).dictionary_encode()})
+    feather.write_feather(table, stream, compression="uncompressed")
+    before, codes, after = stream.getvalue().rpartition(np.array([0, 1, 0], dtype=np.int32).tobytes())
+    return before + codes[:4] + np.int32(-3).tobytes() + codes[8:] + after
+
+
 BROKEN = "its contents are damaged or cut short."
 MEMORY = "it needs more than the 64 MB of memory that reading may take."
 HOSTILE: dict[str, tuple[str, Callable[[], bytes], tuple[str, ...]]] = {
@@ -241,6 +250,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], tuple[str, ...]]] = {
         lambda: arrow(lambda whole: whole[:-10] + b"\xff\xff\xff\x7f" + whole[-6:]),
         (BROKEN, MEMORY),
     ),
+    "Arrow with a code out of range": ("p.arrow", with_code_out_of_range, (BROKEN,)),
     "an Arrow bomb": (
         "p.feather",
         lambda: arrow(lambda whole: whole, names=[SECRET * 1_000] * 20_000),
