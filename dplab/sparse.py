@@ -12,6 +12,7 @@ from dpcore.limits.bounds.minimax import best_pairs
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.histograms.projection import project_counts
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
+from dpcore.mechanisms.histograms.threshold import least_threshold
 from dpcore.queries.ranges import Cells
 from dpcore.randomness import NoisyCounts, Preview
 
@@ -19,6 +20,8 @@ MAX_CELLS = 1024
 """Largest number of cells shown, unless there are more already."""
 SIMULATIONS = 40
 """Simulations for each number of cells."""
+DELTA = 1e-6
+"""δ of the histogram above a threshold."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,6 +39,8 @@ class LossFigure:
         random_loss: the same for random DP.
         private_noise: sum |noisy - true| / n before the projection, (simulations,).
         random_noise: the same for random DP.
+        threshold_loss: the same of counts above a threshold at (epsilon, DELTA), for all data, projected likewise.
+        threshold_noise: the same before the projection.
         spared: whether the condition on gamma holds, so that empty cells get no noise (else both are equal).
     """
 
@@ -46,6 +51,8 @@ class LossFigure:
     random_loss: Floats
     private_noise: Floats
     random_noise: Floats
+    threshold_loss: Floats
+    threshold_noise: Floats
     spared: bool
 
 
@@ -101,13 +108,19 @@ def grid_example(rows: int) -> Integers:
 def simulate(
     histogram: Integers, *, epsilon: float, gamma: float, condition: str, seed: int, times: int = 100
 ) -> LossFigure:
-    """Simulate both mechanisms on one histogram as in the paper's section 8, with one row replaced."""
+    """Simulate both mechanisms on one histogram as in the paper's section 8, with one row replaced.
+
+    The third is newer: noise in full cells alone, of which what is above a threshold is published.
+    """
     n = int(histogram.sum())
     noisy = Preview(seed).draw(NoisyCounts(histogram[None, :], epsilon=epsilon, sensitivity=2), times)
     spared = lone_row_chance(cells=len(histogram), n=n, condition=condition) <= gamma
     noisy_cells = (histogram > 0) | (not spared)
     random = np.zeros_like(noisy)
     private, random[:, noisy_cells] = project_counts(noisy, total=n), project_counts(noisy[:, noisy_cells], total=n)
+
+    threshold = least_threshold(delta=DELTA, scale=2 / epsilon)
+    above = np.where((histogram > 0) & (noisy > threshold), noisy, 0)
 
     def loss(released: Integers, cells: Booleans) -> Floats:
         losses: Floats = np.abs(released - histogram)[:, cells].sum(axis=1) / n
@@ -122,8 +135,20 @@ def simulate(
         random_loss=loss(random, everywhere),
         private_noise=loss(noisy, everywhere),
         random_noise=loss(noisy, noisy_cells),
+        threshold_loss=loss(_projected_above(above, total=n), everywhere),
+        threshold_noise=loss(above, everywhere),
         spared=spared,
     )
+
+
+def _projected_above(above: Integers, *, total: int) -> Integers:
+    """Return the nearest histograms of so many rows that are 0 wherever these are, (T, k); all 0 where these are."""
+    projected = np.zeros_like(above)
+    for place, counts in enumerate(above):
+        shown = counts > 0
+        if shown.any():
+            projected[place, shown] = project_counts(counts[None, shown], total=total)[0]
+    return projected
 
 
 def rows_needed(*, cells: int, gamma: float, condition: str) -> int:

@@ -11,8 +11,10 @@ from dpcore import Cells, Dataset, Labels, Preview, Problem, Provenance, Provena
 from dpcore.data.bundled import bundled
 from dpcore.limits.bounds.minimax import best_pairs
 from dpcore.mechanisms.histograms.sparse import ProjectedHistogram, SparseHistogram, lone_row_chance
+from dpcore.mechanisms.histograms.threshold import ThresholdHistogram
 from dpcore.randomness import NoisyCounts
 from dplab.sparse import (
+    DELTA,
     MAX_CELLS,
     expected_noise,
     grid_example,
@@ -156,3 +158,19 @@ def test_figure_shapes() -> None:
     assert line_example().sum() == 500
     assert (grid_example(8003) > 0).sum() == 16
     assert grid_example(8003).sum() == 8003
+
+
+def test_above_a_threshold_the_loss_is_that_of_the_mechanism_and_near_that_of_random_privacy(seed: int) -> None:
+    """At ε = 1 the paper's first figure loses as little under (ε, δ), for all data; few rows in a cell cost it all."""
+    figure = simulate(line_example(), epsilon=1.0, gamma=0.1, condition="paper", seed=seed, times=400)
+    line = Labels(labels=tuple(map(str, range(25))), missing=False)
+    problem = Problem(domain=line, queries=Cells(domain=line), n=500)
+    data = Dataset(line, np.repeat(np.arange(25), figure.histogram), GENERATED)
+    mechanism = ThresholdHistogram(epsilon=1.0, delta=DELTA)
+    released = mechanism.run(mechanism.prepare(data, problem), Preview(seed), 400)
+    losses = np.abs(released.histogram() - figure.histogram).sum(axis=1) / 500
+    assert figure.threshold_noise.mean() == pytest.approx(losses.mean(), rel=0.15)
+    assert figure.threshold_loss.mean() == pytest.approx(figure.random_loss.mean(), rel=0.15)
+    assert figure.random_loss.mean() < 0.009
+    alone = simulate(np.array([499, 1, 0]), epsilon=1.0, gamma=0.1, condition="paper", seed=seed, times=400)
+    assert (alone.threshold_loss == 2 / 500).mean() > 0.99, "the lone row is not published"

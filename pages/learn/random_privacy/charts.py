@@ -15,8 +15,11 @@ from pages.charts.picture import BEHIND, Anchor, Axis, Bars, Curve, Dots, Heat, 
 from pages.charts.words import percent, short_numbers, significant
 from pages.learn.pictures import guess_rule
 
-PRIVATE, RANDOM = "differentially private", "random privacy"
-ROLES = {"true": "true", PRIVATE: "mechanism:projected_histogram", RANDOM: "mechanism:sparse_histogram"}
+PRIVATE, RANDOM, THRESHOLD = "differentially private", "random privacy", "above a threshold, δ = 10⁻⁶"
+ROLES = {
+    "true": "true", PRIVATE: "mechanism:projected_histogram", RANDOM: "mechanism:sparse_histogram",
+    THRESHOLD: "mechanism:threshold_histogram",
+}  # fmt: skip
 SIDE = 20
 """Cells along each side of the paper's second figure."""
 BINS = 40
@@ -84,33 +87,39 @@ def panel(*, counts: Integers, name: str, top: int, grid: bool) -> Picture:
 def losses(*, simulations: LossFigure, projected: bool) -> Picture:
     """Draw the L1 losses of all simulations as dots of 2%: private ones upwards, random-private ones downwards.
 
+    Those of the histogram above a threshold stand below these.
+
     Args:
         simulations: the simulations.
         projected: of the projected histograms, or of the noisy counts before the projection.
     """
-    private, random = simulations.private_noise, simulations.random_noise
+    private, random, above = simulations.private_noise, simulations.random_noise, simulations.threshold_noise
     if projected:
-        private, random = simulations.private_loss, simulations.random_loss
-    right = float(max(private.max(), random.max(), 1e-9)) * 1.02
+        private, random, above = simulations.private_loss, simulations.random_loss, simulations.threshold_loss
+    right = float(max(private.max(), random.max(), above.max(), 1e-9)) * 1.02
     marks: list[Mark] = []
-    for line, (name, loss, up) in enumerate(((PRIVATE, private, 1), (RANDOM, random, -1))):
+    lowest = 0.0
+    shown = ((PRIVATE, private, 1, "triangle-up"), (RANDOM, random, -1, "circle"), (THRESHOLD, above, -1, "square"))
+    for line, (name, loss, up, shape) in enumerate(shown):
         quantiles = np.quantile(loss, (np.arange(DOTS) + 0.5) / DOTS)
         columns = np.minimum((quantiles / right * BINS).astype(int), BINS - 1)
         # The quantiles are in order: a dot's height is its place among those of its column.
         heights = np.arange(DOTS) - np.searchsorted(columns, columns) + 1
         mean, role = float(loss.mean()), ROLES[name]
+        label = f"mean {significant(mean)}" if name != THRESHOLD else ""  # a third line of words would lie over dots
         marks += [
-            Rule(role=role, x=mean, dash="dash", label=f"mean {significant(mean)}", line=line, side=_side(mean, right)),
+            Rule(role=role, x=mean, dash="dash", label=label, line=line, side=_side(mean, right)),
             Dots(
                 role=role,
                 name=name,
                 x=(columns + 0.5) * right / BINS,
-                y=up * heights,
-                shape="triangle-up" if up > 0 else "circle",
+                y=(places := up * heights + (lowest if up < 0 else 0)),
+                shape=shape,
                 size=7,
                 hover=[f"{name}: L1 loss {significant(each)}, simulated" for each in quantiles.tolist()],
             ),
         ]
+        lowest = min(lowest, float(places.min())) - (up < 0)
     ratio = private.mean() / random.mean() if random.mean() > 0 else math.inf
     text = "the condition is not met, so both mechanisms are the same here."
     if simulations.spared:
@@ -122,8 +131,9 @@ def losses(*, simulations: LossFigure, projected: bool) -> Picture:
         marks=marks,
         sentence=f"Mean L1 error over {len(private)} simulations {'after' if projected else 'before'} the "
         f"projection: {significant(float(private.mean()))} for the private histogram, "
-        f"{significant(float(random.mean()))} for the random-private one; {text}",
-        table={PRIVATE: short_numbers(np.sort(private)), RANDOM: short_numbers(np.sort(random))},
+        f"{significant(float(random.mean()))} for the random-private one; {text} Above a threshold (δ = 10⁻⁶), for all "
+        f"data: {significant(float(above.mean()))}.",
+        table={name: short_numbers(np.sort(loss)) for name, loss, _, _ in shown},
         height=280,
     )
 

@@ -37,7 +37,7 @@ def lesson() -> None:
     """Draw the controls, the question, and one of three pictures."""
     kit.intro(
         "Most cells are empty, yet with δ = 0 all need noise. **Random differential privacy** guarantees nothing for "
-        "a share γ of the sampled data sets. How much does this reduce the error?"
+        "a share γ of sampled data sets. How much does this reduce the error?"
     )
     loss = kit.epsilon("random", default=0.1)
     gamma = stops("Failing share γ", GAMMAS, 0.1, key="random-gamma", help_text=FROM)
@@ -63,19 +63,20 @@ def lesson() -> None:
     needed = rows_needed(cells=cells, gamma=gamma, condition=condition)
     # Not in proportion to the cells that get noise.
     gain = (
-        f"**{significant(private / random)}** times smaller, not {cells}/{full}, because both are "
-        "projected to the nearest histogram of n rows"
+        f"**{significant(private / random)}** times smaller, not {cells}/{full}, as both are "
+        "projected to histograms of n rows"
         if simulations.spared and random
         else f"both are the same: empty cells may stay empty only if n is at least {needed:,}"
     )
     kit.show_result(
-        f"Total error {significant(private)} of n under differential privacy, {significant(random)} under "
-        f"the weaker guarantee: {gain}; you guessed {guess:g}. {kit.SIMULATED}",
+        f"Error {significant(private)} of n under differential privacy, {significant(random)} under random privacy: "
+        f"{gain}; you guessed {guess:g}. Above a threshold, for all data (δ = 10⁻⁶): "
+        f"{significant(float(simulations.threshold_loss.mean()))}. {kit.SIMULATED}",
         verdict=screen.verdict(guess, private / random if simulations.spared and random else 1, near=0),
     )
     _show_theorem(settings, cells=cells, rows=rows)
     kit.break_it(
-        "If γ is too small for n, the two histograms agree.",
+        "If γ is too small for n, both agree.",
         "γ = 1%, n = 500",
         {"random-gamma": kit.stop(0.01), "random-rows": kit.stop(500), "random-picture": VIEWS[0]},
     )
@@ -140,7 +141,7 @@ def _show_theorem(settings: RandomPrivacySettings, *, cells: int, rows: int) -> 
         reference="Hall, Rinaldo and Wasserman (2013), Definitions 1 and 2, equation 5, Proposition 5.1, Theorem 5.2, "
         "Section 7; sharper condition: proved beside the mechanism.",
         meaning="θ̂: the release; r of k cells are non-empty; O_P: of that order with high probability. For the "
-        "share γ of data sets, a person alone in a cell has no protection.",
+        "share γ of data sets, a person alone in a cell is unprotected.",
     )
 
 

@@ -24,6 +24,7 @@ from pages.learn.random_privacy.charts import (
     RANDOM,
     ROLES,
     SIDE,
+    THRESHOLD,
     growth_curves,
     histograms,
     lone_pet,
@@ -83,12 +84,14 @@ def test_a_map_has_its_first_row_on_top(name: str, role: str) -> None:
 @pytest.mark.parametrize("histogram", [line_example(), grid_example(3000)], ids=["line", "grid"])
 def test_losses_of_one_go_up_and_of_the_other_down(histogram: np.ndarray, projected: bool) -> None:
     found = simulated(histogram)
-    private, random = (
-        (found.private_loss, found.random_loss) if projected else (found.private_noise, found.random_noise)
+    private, random, above = (
+        (found.private_loss, found.random_loss, found.threshold_loss)
+        if projected
+        else (found.private_noise, found.random_noise, found.threshold_noise)
     )
     picture = whole(losses(simulations=found, projected=projected))
     width = picture.x.high or 0
-    for name, loss, up in ((PRIVATE, private, 1), (RANDOM, random, -1)):
+    for name, loss, up in ((PRIVATE, private, 1), (RANDOM, random, -1), (THRESHOLD, above, -1)):
         dots = picture.one(Dots, role=ROLES[name])
         assert dots.name == name and len(numbers(dots.x)) == 50 and (up * numbers(dots.y) >= 1).all()
         quantiles = np.quantile(loss, (np.arange(50) + 0.5) / 50)
@@ -96,8 +99,10 @@ def test_losses_of_one_go_up_and_of_the_other_down(histogram: np.ndarray, projec
         assert len(set(zip(numbers(dots.x).tolist(), numbers(dots.y).tolist(), strict=True))) == 50
         assert numbers(dots.x).max() < width
         mean = picture.one(Rule, role=ROLES[name])
-        assert mean.x == loss.mean() and f"{loss.mean():.3g}" in mean.label
+        assert mean.x == loss.mean() and (f"{loss.mean():.3g}" in mean.label or name == THRESHOLD)
         assert picture.table[name] == pytest.approx(np.sort(loss), rel=1e-3)
+    assert numbers(picture.one(Dots, name=THRESHOLD).y).max() < numbers(picture.one(Dots, name=RANDOM).y).min()
+    assert f"for all data: {above.mean():.3g}." in picture.sentence
     assert f"{private.mean():.3g} for the private histogram, {random.mean():.3g} for the" in picture.sentence
 
 
@@ -214,7 +219,7 @@ def test_the_sentence_counts_the_cells_and_errors_of_the_releases_that_are_drawn
 def test_the_losses_are_compared_by_the_ratio_of_their_means() -> None:
     found = simulated(line_example())
     ratio = np.mean(found.private_noise) / np.mean(found.random_noise)
-    assert ratio > 2 and losses(simulations=found, projected=False).sentence.endswith(
+    assert ratio > 2 and losses(simulations=found, projected=False).sentence.split(" Above a threshold")[0].endswith(
         f"{ratio:.3g} times as much as with random privacy."
     )
 
