@@ -12,6 +12,7 @@ import pytest
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from dprelease.downloads import MAX_UNPACKED
 from dprelease.release import FEW
 from pages.data.upload import LIMITS
 from pages.shell.server import access, headers, host_origin, upload_limits
@@ -101,8 +102,9 @@ FILES, SESSION, SERVER = (
         (README, f"may take at most {FILES} files and {SESSION} per session, and {SERVER} in all sessions"),
         (README, f"A session may use {LIMITS.session_bytes >> 20:,} MB of memory for its file"),
         (TEXT, f"or {FEW:,} rows if that is more"),
+        (TEXT, f"At most {MAX_UNPACKED} MB are unpacked"),
     ],
-    ids=["uploads", "uploads in README", "memory of a session", "rows opened to analysts"],
+    ids=["uploads", "uploads in README", "memory of a session", "rows opened to analysts", "unpacked to be verified"],
 )
 def test_a_limit_is_that_of_the_code(text: str, statement: str) -> None:
     assert statement in text
