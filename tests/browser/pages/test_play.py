@@ -106,7 +106,11 @@ def test_what_stands_as_it_was_sent_is_not_drawn_anew_nor_is_all_of_a_chart_whos
     open_play(page, server, f"{SMALL}&epsilon=0.15")
     page.evaluate(WATCH_DRAWING)
     assert page.evaluate(AGAIN, f"{server.url}/{MODULE}") == ["1"] * 4
-    assert page.evaluate("window.anew") == {}
+    page.get_by_role("button", name="Numbers").click()
+    settled(page)
+    expect(page.get_by_text("Numbers: worst error")).to_be_visible()
+    assert page.evaluate("window.anew") == {}, "the run changed no chart"
+    page.keyboard.press("Escape")
     move_slider(page)
     tradeoff = chart(page, "tradeoff_chart").locator(PLOT)
     assert "ε = 0.12" in tradeoff.evaluate("plot => plot._fullLayout.annotations.map(each => each.text)")

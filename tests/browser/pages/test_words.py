@@ -269,11 +269,11 @@ def test_on_a_tablet_no_words_of_the_bar_or_of_a_picture_are_covered_or_cut(
 
 
 @pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
-@pytest.mark.parametrize("lesson", full_but(("median", "population", "polynomials"), "median"))
+@pytest.mark.parametrize("lesson", full_but(("median", "odds", "population", "polynomials"), "median"))
 def test_a_line_stops_behind_the_words_that_it_crosses(page: Page, server: Server, lesson: str) -> None:
     visit(page, server, f"learn?lesson={lesson}")
     struck = {words: clear for words, clear in page.evaluate(STRUCK) if words != "?"}
-    assert struck and all(struck.values()), struck
+    assert (struck or lesson == "odds") and all(struck.values()), struck  # of odds, no label is crossed at all
 
 
 def test_a_map_made_narrower_keeps_its_scale_of_shades_where_it_was(page: Page, server: Server) -> None:
