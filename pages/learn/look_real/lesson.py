@@ -75,7 +75,7 @@ def lesson() -> None:
         "three columns was not measured, whatever the rows look like.",
         reference="Räisä, Jälkö, Kaski and Honkela (2023); Ferrando, Wang and Sheldon (2022).",
         meaning="A: released sums of products of the regressors; v: noise of the normal equations; s²: residual "
-        "variance. The first term is the noise, the second the sampling.",
+        "variance.",
     )
     kit.break_it(
         "With little noise, most intervals hold.",
