@@ -42,18 +42,8 @@ HERE = Path(__file__).resolve().parent
 PYPROJECT = HERE / "pyproject.toml"
 CONSTRAINTS = HERE / "constraints.txt"
 OLDEST_PYTHON = (3, 11)
-TYPED = (
-    "dpcore",
-    "dplab",
-    "dprelease",
-    "app.py",
-    "launch.py",
-    "run.py",
-    "pages",
-    "tests",
-    "benchmarks",
-    "docs/conf.py",
-)
+PACKAGES = ("dpcore", "dplab", "dprelease", "pages", "tests", "benchmarks")
+TYPED = (*PACKAGES, "app.py", "launch.py", "run.py", "docs/conf.py")
 CHROMIUM_NAMES = (
     "chromium",
     "chromium-browser",
