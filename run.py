@@ -17,6 +17,7 @@ python3 run.py verify certificate.json counts.csv
 python3 run.py ledger register     begin a ledger for a table; also show, version, budget, publish, machine-failed
 python3 run.py ledger check        whether the ledger adds up, also --against certificate.json
 python3 run.py ledger backup       a checked copy in another folder; also restore
+python3 run.py docs                build the documentation in build/docs
 python3 run.py pictures            take the pictures in assets/pictures again
 
 The first start makes a virtual environment beside this file, with the versions in constraints.txt.
@@ -41,7 +42,8 @@ HERE = Path(__file__).resolve().parent
 PYPROJECT = HERE / "pyproject.toml"
 CONSTRAINTS = HERE / "constraints.txt"
 OLDEST_PYTHON = (3, 11)
-TYPED = ("dpcore", "dplab", "dprelease", "app.py", "launch.py", "run.py", "pages", "tests", "benchmarks")
+PACKAGES = ("dpcore", "dplab", "dprelease", "pages", "tests", "benchmarks")
+TYPED = (*PACKAGES, "app.py", "launch.py", "run.py", "docs/conf.py")
 CHROMIUM_NAMES = (
     "chromium",
     "chromium-browser",
@@ -271,7 +273,7 @@ def test(arguments: list[str]) -> int:
     """Run every check of a suite, even after one fails; types are checked beside the tests."""
     suite = arguments[0] if arguments and arguments[0] in (*SUITES, "mutants") else ""
     asked = arguments[1:] if suite else arguments
-    groups = {"test", "engines", "spark" if suite == "engines" else "login"}
+    groups = {"test", "docs", "engines", "spark" if suite == "engines" else "login"}
     python = ensure_environment(HERE / ".venv", groups=groups)
     # As the app has it: two processes share the cores, and threads that wait for a busy core spin.
     variables = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
@@ -314,6 +316,16 @@ def pictures(arguments: list[str]) -> int:
     return run([python, "-m", "tests.browser.pictures", *arguments], variables)
 
 
+def docs(arguments: list[str]) -> int:
+    """Build the documentation; a warning is an error."""
+    python = ensure_environment(HERE / ".venv", groups={"docs"})
+    built = HERE / "build" / "docs"
+    code = run([python, "-m", "sphinx", "-q", "-W", "--keep-going", *arguments, HERE / "docs", built])
+    if code == 0:
+        say(f"The documentation is in {built / 'index.html'}.")
+    return code
+
+
 def ledger(arguments: list[str]) -> int:
     """Register, release, verify, check: dpcore does it, in the folder where the command was given."""
     python = ensure_environment(HERE / ".venv", groups=set())
@@ -329,7 +341,7 @@ def main(arguments: list[str]) -> int:
     """Do what the first word says; start the app without one."""
     if sys.version_info < OLDEST_PYTHON:
         sys.exit(f"dpscope needs Python 3.11 or later; this is {sys.version.split()[0]}.")
-    commands = {"test": test, "bench": bench, "pictures": pictures}
+    commands = {"test": test, "bench": bench, "docs": docs, "pictures": pictures}
     try:
         if arguments and arguments[0] in LEDGER_COMMANDS:
             return ledger(arguments)

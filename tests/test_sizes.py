@@ -234,7 +234,7 @@ DIRECTIONS, RANDOM = ({"lesson": lesson, "view": "data"} for lesson in ("directi
 """Links of the own-data views of two lessons."""
 LESSONS = (
     "odds", "median", "vc", "sparse-data", "random", "histogram", "low-bits", "subset", "attack-me", "population",
-    "dimension", "fat", "polynomials", "directions", "printed", "margins",
+    "dimension", "fat", "polynomials", "directions", "printed", "margins", "look-real",
 )  # fmt: skip
 LINKS: dict[str, tuple[str, dict[str, str]]] = {
     "marginals by Gaussian noise": (

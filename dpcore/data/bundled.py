@@ -8,7 +8,7 @@ from itertools import pairwise
 from dpcore.core import ParameterError
 from dpcore.data.columns import Labels, Number, is_labels, is_number
 from dpcore.data.dates import is_dates
-from dpcore.data.declarations import bin_ranges
+from dpcore.data.declarations import DeclaredTable, bin_ranges
 from dpcore.data.product import Product
 from dpcore.data.readings import Coded, Columns, Several, YesNo
 from dpcore.data.samples import SAMPLES, Sample, sample
@@ -96,6 +96,22 @@ def survey_of(sample_key: str, *, answers: bool = False, chosen: tuple[str, ...]
     return Source(
         origin=Bundled(sample_key=sample_key), reading=Several(attributes=attributes), name=f"survey_of({arguments})"
     )
+
+
+def whole_of(sample_key: str, *, chosen: tuple[str, ...] = ()) -> Source:
+    """Return the columns of a sample as attributes: its labels, and its numbers in a few ranges of equal length.
+
+    Raises:
+        ParameterError: there is no such sample or column.
+    """
+    columns = sample(sample_key).columns
+    if unknown := set(chosen) - {each.name for each in columns}:
+        raise ParameterError(f"There is no column named “{min(unknown)}”.")
+    reading = DeclaredTable(columns=columns).whole(
+        *(each.name for each in columns if not chosen or each.name in chosen)
+    )
+    arguments = repr(sample_key) + (f", chosen={chosen!r}" if chosen else "")
+    return Source(origin=Bundled(sample_key=sample_key), reading=reading, name=f"whole_of({arguments})")
 
 
 def _with_attributes(sample_key: str, *, answers: bool) -> Sample:

@@ -46,7 +46,7 @@ MODULES = {
     **dict.fromkeys(("Coded", "Columns", "Measure", "Several", "Vectors", "YesNo"), "dpcore.data.readings"),
     "ListColumns": "dpcore.data.lists",
     **dict.fromkeys((f"generated_{of}" for of in ("rows", "attributes", "vectors", "lists")), "dpcore.data.sources"),
-    **dict.fromkeys(("survey_of", "vectors_of", "yes_no_of"), "dpcore.data.bundled"),
+    **dict.fromkeys(("survey_of", "vectors_of", "whole_of", "yes_no_of"), "dpcore.data.bundled"),
 }
 """Where the names in a snippet come from."""
 

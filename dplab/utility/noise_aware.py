@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.core import Dataset, Floats, ParameterError, Problem, Provenance, ProvenanceKind
+from dpcore.core import Dataset, Floats, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
 from dpcore.data.columns import is_number
 from dpcore.data.product import Product
 from dpcore.mechanisms.tables.release import TablesRelease, marginals_of
@@ -93,13 +93,16 @@ class LinearModel:
 
 def table_noise(model: LinearModel, problem: Problem, mechanism: ResidualPlanner, *, seed: int) -> Floats:
     """Draw the noise of the sums of products, shape (DRAWS, q, q): of a mechanism whose errors no data change."""
+    rows = problem.n if problem.neighbours is Neighbours.REPLACE_ONE else 0  # where rows are replaced, n is no secret
     empty = Dataset(
         domain=marginals_of(problem).domain,
-        records=np.zeros((0, len(model.domain.names)), dtype=np.uint16),
-        provenance=Provenance(kind=ProvenanceKind.GENERATED, title="no rows"),
+        records=np.zeros((rows, len(model.domain.names)), dtype=np.uint16),
+        provenance=Provenance(kind=ProvenanceKind.GENERATED, title="rows that are all alike"),
     )
-    drawn = mechanism.run(mechanism.prepare(empty, problem), Preview(seed), DRAWS)
-    without = dataclasses.replace(drawn.part(0, 1), values=np.zeros_like(drawn.values[:1]))
+    state = mechanism.prepare(empty, problem)
+    drawn = mechanism.run(state, Preview(seed), DRAWS)
+    exact = np.concatenate([state.contrasts[part.key] for part in drawn.plan.parts])
+    without = dataclasses.replace(drawn.part(0, 1), values=exact[None, :].astype(np.float64))
     return model.sums(drawn) - model.sums(without)
 
 

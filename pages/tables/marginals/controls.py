@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from typing_extensions import override
 
 from dpcore.core import Mechanism, Problem
-from dpcore.data.bundled import survey_of
+from dpcore.data.bundled import survey_of, whole_of
 from dpcore.data.product import Product
 from dpcore.data.sources import Source
 from dpcore.mechanisms import entry
@@ -27,10 +27,12 @@ SURVEYS = {
     "adult": "Adult: categories and numbers cut to ranges",
     "census": "American Community Survey: categories and ranges",
     "penguins": "Palmer penguins: only 344 rows",
+    "adult-numbers": "Adult: categories and numbers",
+    "census-numbers": "American Community Survey: categories and numbers",
     "adult-yes-no": "Adult: yes/no attributes",
     "census-yes-no": "American Community Survey: yes/no attributes",
 }
-YES_NO = "-yes-no"
+YES_NO, NUMBERS = "-yes-no", "-numbers"
 METHODS = {"residual-planner": "Residual planner", "direct-tables": "Direct", "fourier-tables": "Fourier"}
 FITS = {
     "consistent": "Consistent: no negative counts, and tables agree",
@@ -84,12 +86,12 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> MarginalsRequest
             help_text="Bundled samples are public: previews on them spend no privacy budget. Of a private table, "
             "mock data with its declared columns are drawn.",
         )
-        sample_key, yes_no = key.removesuffix(YES_NO), key.endswith(YES_NO)
+        yes_no = key.endswith(YES_NO)
         table = own if key == OWN_FILE else None
         if table:
             names = tuple(column.name for column in table.used)
         else:
-            every = survey_of(sample_key, answers=yes_no)
+            every = _survey(key)
             names = every.on(Product).names
         check_choice("tables-k", [str(ways) for ways in range(1, MAX_WAYS + 1)], label="number of attributes")
         ways = int(
@@ -142,10 +144,7 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> MarginalsRequest
         st.info(f"Choose at least {ways + 1} attributes, so that there is more than one table of {ways}.")
         return None
     chosen = () if len(picked) == len(names) else tuple(name for name in names if name in picked)
-    if file and table:
-        rows = Source(origin=file.origin, reading=table.whole(*picked))
-    else:
-        rows = survey_of(sample_key, answers=yes_no, chosen=chosen)
+    rows = Source(origin=file.origin, reading=table.whole(*picked)) if file and table else _survey(key, chosen=chosen)
     with side:
         source = drawn_always(rows, relation)
     return MarginalsRequest(
@@ -158,3 +157,10 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> MarginalsRequest
         neighbours=relation,
         seed=preview_seed,
     )
+
+
+def _survey(key: str, *, chosen: tuple[str, ...] = ()) -> Source:
+    """Return the attributes of a bundled sample under a key of SURVEYS."""
+    if key.endswith(NUMBERS):
+        return whole_of(key.removesuffix(NUMBERS), chosen=chosen)
+    return survey_of(key.removesuffix(YES_NO), answers=key.endswith(YES_NO), chosen=chosen)

@@ -19,6 +19,7 @@ from pages.shell.tasks.memory import remember
 from pages.tables.marginals.charts import Distances, sorted_dots
 from pages.tables.marginals.compute import TableResult
 from pages.tables.marginals.controls import MarginalsRequest
+from pages.tables.marginals.usefulness import draw_usefulness
 
 MAX_ROWS = 10_000
 """Rows of the picture; the file has as many as the data."""
@@ -55,6 +56,8 @@ def draw_rows(result: TableResult) -> None:
         st.info(warning)
         st.markdown(_how_close(domain, close))
         st.markdown(_order(domain, tree))
+
+    draw_usefulness(result, agreeing, tree)
 
     def file() -> str:
         return rows_csv(domain, synthetic_rows(agreeing, tree, rows=dataset.n, seed=request.seed))

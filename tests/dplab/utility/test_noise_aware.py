@@ -96,3 +96,18 @@ def test_single_columns_say_nothing_about_a_model() -> None:
 def test_a_model_names_a_number_and_other_columns(outcome: int, regressors: tuple[int, ...]) -> None:
     with pytest.raises(ParameterError, match="outcome"):
         LinearModel(domain=DOMAIN, outcome=outcome, regressors=regressors)
+
+
+def test_where_rows_are_replaced_their_number_has_no_noise_and_intervals_of_the_noise_hold() -> None:
+    rows, mechanism = people(N, seed=1), ResidualPlanner(epsilon=1.0, delta=1e-6)
+    replaced = dataclasses.replace(problem(N), neighbours=Neighbours.REPLACE_ONE)
+    noise = table_noise(MODEL, replaced, mechanism, seed=1)
+    assert np.abs(noise[:, 0, 0]).max() < 1e-6 < noise[:, 1, 1].std()
+    assert (np.abs(noise.mean(axis=0)) <= 6 * noise.std(axis=0) / len(noise) ** 0.5 + 1e-6).all()
+    exact = fit(DOMAIN, rows, outcome=1, regressors=(0, 2)).values
+    releases = mechanism.run(mechanism.prepare(dataset(rows), replaced), Preview(2), TRIES)
+    held = np.zeros((TRIES, len(exact)), dtype=bool)
+    for place in range(TRIES):
+        low, high = fit_tables(MODEL, releases.part(place, place + 1), noise, sampling=False).interval().T
+        held[place] = (low <= exact) & (exact <= high)
+    assert held.mean(axis=0).min() >= 0.9

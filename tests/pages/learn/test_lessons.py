@@ -154,7 +154,7 @@ def test_no_page_of_learn_can_reach_a_ledger_or_the_secure_sampler() -> None:
     ]
 
 
-SLOW = ("dimension", "directions", "subset", "vc")
+SLOW = ("dimension", "directions", "look-real", "subset", "vc")
 """Lessons that take a second or two for all their pictures."""
 
 
