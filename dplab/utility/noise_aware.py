@@ -103,14 +103,13 @@ def table_noise(model: LinearModel, problem: Problem, mechanism: ResidualPlanner
     return model.sums(drawn) - model.sums(without)
 
 
-def fit_tables(model: LinearModel, release: TablesRelease, noise: Floats, *, sampling: bool = True) -> Fit:
-    """Fit a linear model to the unbiased tables of the first release.
+def fit_tables(model: LinearModel, release: TablesRelease, noise: Floats) -> Fit:
+    """Fit a linear model to the unbiased tables of the first release; errors count that the rows are a sample.
 
     Args:
         model: outcome and regressors.
         release: tables of at least two columns.
         noise: of ``table_noise``.
-        sampling: whether errors count that the rows are a sample, or the noise alone.
 
     Raises:
         ParameterError: with this noise nothing can be said about the coefficients.
@@ -132,7 +131,7 @@ def fit_tables(model: LinearModel, release: TablesRelease, noise: Floats, *, sam
     values = np.linalg.solve(inside, total[:-1, -1])
     residual = max(0.0, float(total[-1, -1] - 2 * values @ total[:-1, -1] + values @ inside @ values) / rows)
     moved = noise[:, :-1, -1] - noise[:, :-1, :-1] @ values
-    middle = moved.T @ moved / len(moved) + (residual * inside if sampling else 0.0)
+    middle = moved.T @ moved / len(moved) + residual * inside
     inverse = np.linalg.inv(inside)
     return _in_units(model, values, inverse @ middle @ inverse, rows=round(rows))
 
