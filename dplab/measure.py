@@ -113,14 +113,6 @@ class ErrorReport:
         trials = np.arange(self.trials)
         return pd.DataFrame({"trial": trials, "refused": self.refused, "worst": self.worst, "mean_error": self.typical})
 
-    def queries_frame(self) -> pd.DataFrame:
-        """Return one row per query of the batch: index, description, truth, and quantiles of released minus true."""
-        import pandas as pd
-
-        words = [self.problem.queries.describe(index) for index in self.indices.tolist()]
-        band = {f"error_{level:.0%}": row for level, row in zip(LEVELS, self.band, strict=True)}
-        return pd.DataFrame({"query": self.indices, "description": words, "truth": self.truth, **band})
-
 
 def quantile_of_errors(errors: Sequence[NDArray[np.floating[Any]]], level: float) -> float:
     """Return a quantile of the absolute values of all signed errors together; NaN without any."""

@@ -26,6 +26,8 @@ CURVE = np.geomspace(EPSILONS[0], EPSILONS[-1], 81)
 """Values of ε of the curves of guarantee and lower bound."""
 BETA = 0.05
 """Failure probability of the guaranteed rank error."""
+LEVEL = 0.95
+"""The quantile of errors, and the confidence of its interval."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -103,7 +105,7 @@ def compare(dataset: Dataset, *, delta: float, trials: int, seed: int) -> Genera
             refused[row, column] = release.refused.mean()
             if not release.refused.all():
                 off = np.abs(points[release.values[~release.refused]] - exact[row])
-                error[row, column] = np.quantile(off, 0.95)
+                error[row, column] = np.quantile(off, LEVEL)
             if key == "exponential_median":
                 rank[:, column] = np.sort(rank_errors(dataset.histogram, release.values, domain=domain))[order]
     return Comparison(
@@ -119,20 +121,20 @@ def compare(dataset: Dataset, *, delta: float, trials: int, seed: int) -> Genera
     )
 
 
-def order_of_interval(trials: int, *, share: float = 0.95, confidence: float = 0.95) -> list[int]:
-    """Return the order statistics of a sample's quantile and of the two ends of its exact confidence interval.
+def order_of_interval(trials: int) -> list[int]:
+    """Return the order statistics of a sample's 95% quantile and of the two ends of its exact 95% confidence interval.
 
     The quantile of the distribution is below order statistic k (counted from 0) unless at most k values are below the
     quantile, which has a binomial probability. With too few trials the ends are the smallest and the largest value.
     """
     from scipy.special import bdtr
 
-    tail = (1 - confidence) / 2
-    below = bdtr(np.arange(trials + 1), trials, share)
+    tail = (1 - LEVEL) / 2
+    below = bdtr(np.arange(trials + 1), trials, LEVEL)
     low = int(np.searchsorted(below, tail, side="right")) - 1
     high = int(np.searchsorted(below, 1 - tail))
     last = trials - 1
-    return [min(math.ceil(share * trials), trials) - 1, max(low, 0), min(high, last)]
+    return [min(math.ceil(LEVEL * trials), trials) - 1, max(low, 0), min(high, last)]
 
 
 def nearest(epsilon: float) -> int:

@@ -98,7 +98,7 @@ CACHES = {
     "dplab.printed.random:figure_2_losses": SIZES,
     "dplab.printed.random:quantile_spreads": SIZES,
     "dplab.printed.weights:fitted_error": "rows made up from a seed",
-    "pages.data.sparkline:shape_picture": "pictures of generated shapes",
+    "pages.data.shapes:shape_picture": "pictures of generated shapes",
     "pages.learn.random_privacy.warning:pet_names": SAMPLE,
 }
 """Every function whose results are kept for all sessions, and why it may be; nothing of a file, a label or a row."""

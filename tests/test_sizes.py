@@ -44,6 +44,7 @@ from dpcore.randomness.laws import gaussian_masses
 from dprelease.certificate import unreleasable
 from dprelease.ledger.units import Price
 from dprelease.requests.parts import Request
+from pages.learn.view import LESSONS, PRINTED
 from tests import ROOT
 from tests.cases import full_but
 from tests.kit.ledgers import request_of
@@ -232,10 +233,6 @@ LINES = (
 )  # fmt: skip
 DIRECTIONS, RANDOM = ({"lesson": lesson, "view": "data"} for lesson in ("directions", "random"))
 """Links of the own-data views of two lessons."""
-LESSONS = (
-    "odds", "median", "vc", "sparse-data", "random", "histogram", "low-bits", "subset", "attack-me", "population",
-    "dimension", "fat", "polynomials", "directions", "printed", "margins", "look-real",
-)  # fmt: skip
 LINKS: dict[str, tuple[str, dict[str, str]]] = {
     "marginals by Gaussian noise": (
         "tables/page.py", CUBE | {"width": "7", "counts-if": "all", "marginal-noise": "gaussian"},
@@ -250,7 +247,11 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
     "audit": (
         "learn/page.py", {"lesson": "audit", "audit-of": "root", "audit-shown": "true", "root-steps": "4096"},
     ),
-    **{f"lesson {key}": ("learn/page.py", {"lesson": key, f"{key}-shown": "true"}) for key in LESSONS},
+    **{
+        f"lesson {key}": ("learn/page.py", {"lesson": key, f"{key}-shown": "true"})
+        for key in (*LESSONS, PRINTED)
+        if key != "audit"
+    },
     **{
         f"printed, {key}": ("learn/page.py", {"lesson": "printed", "printed-shown": "true", "printed-system": key})
         for key in ("nets", "intervals", "rectangles", "halfspaces", "weights", "stability", "random")

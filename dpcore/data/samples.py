@@ -2,7 +2,8 @@
 
 Bounds, labels, cuts and directions are round public knowledge (a week's hours, the globe's degrees, a questionnaire's
 answers) that a stranger could declare before seeing the data, never the smallest and largest value found. A new sample
-is these two files. ``assets/SOURCES.md`` holds sources and licences.
+is these two files: the declaration has the fields of ``Sample`` but its key, which is the file's name, and ``order``,
+its place among the samples. ``assets/SOURCES.md`` holds sources and licences.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 HERE = Path(__file__).resolve().parents[2]
 FOLDER = next((place for name in ("assets", "dpscope/assets") if (place := HERE / name / "data").is_dir()), HERE)
 """In a checkout beside the package; a wheel has it among the app's files."""
+WORDS = ("title", "story", "file", "licence", "attribution")
+REQUIRED = {"order", "columns", *WORDS}
+OPTIONAL = {"person", "pairs", "boxes", "cuts", "predicates", "vectors"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,12 +136,19 @@ def _vectors(sample_key: str, declaration: Mapping[str, Any]) -> VectorSample:
     return VectorSample(key=declaration["key"], sample_key=sample_key, story=declaration["story"], reading=reading)
 
 
-def _read(path: Path) -> tuple[int, Sample]:
-    """Return a declaration, and the place in which it is offered."""
+def read_declaration(path: Path) -> tuple[int, Sample]:
+    """Return a declaration, and the place in which it is offered.
+
+    Raises:
+        ParameterError: a field is missing, or there is one that no sample has.
+    """
     declaration = json.loads(path.read_text(encoding="utf-8"))
+    missing, unknown = REQUIRED - declaration.keys(), declaration.keys() - REQUIRED - OPTIONAL
+    if missing or unknown:
+        raise ParameterError(f"{path.name}: missing fields {sorted(missing)}, unknown fields {sorted(unknown)}.")
     return declaration["order"], Sample(
         key=path.stem,
-        **{name: declaration[name] for name in ("title", "story", "file", "licence", "attribution")},
+        **{name: declaration[name] for name in WORDS},
         columns=tuple(map(_column, declaration["columns"])),
         person=declaration.get("person"),
         pairs=tuple(map(tuple, declaration.get("pairs", ()))),
@@ -148,7 +159,9 @@ def _read(path: Path) -> tuple[int, Sample]:
     )
 
 
-SAMPLES = tuple(declared for _, declared in sorted(map(_read, FOLDER.glob("*.json")), key=lambda each: each[0]))
+SAMPLES = tuple(
+    declared for _, declared in sorted(map(read_declaration, FOLDER.glob("*.json")), key=lambda each: each[0])
+)
 
 
 def sample(key: str) -> Sample:

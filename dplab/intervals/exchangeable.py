@@ -75,18 +75,3 @@ def half_widths(errors: Floats, *, level: float) -> Floats:
         return np.full(errors.shape[1], np.inf)
     smallest: Floats = np.partition(np.abs(errors), rank - 1, axis=0)[rank - 1]
     return smallest
-
-
-def simultaneous_half_widths(errors: Floats, *, level: float) -> Floats:
-    """Return half-widths (S,) that hold together, in proportion to standard deviations; proved.
-
-    The deviations come from the first half of the errors (m, S) and the largest ratio from the second, so that the
-    release's own ratio is exchangeable with those of the second half.
-    """
-    half = len(errors) // 2
-    deviations = np.sqrt((errors[:half] ** 2).mean(axis=0))
-    if not (deviations > 0).all():
-        raise ParameterError("Each statistic needs noise of its own.")
-    largest = (np.abs(errors[half:]) / deviations).max(axis=1, keepdims=True)
-    together: Floats = deviations * half_widths(largest, level=level)
-    return together

@@ -10,8 +10,6 @@ from typing import Any
 
 from dpcore.core import ParameterError
 
-Document = Mapping[str, Any]
-
 
 def canonical(document: Any) -> bytes:
     """Encode texts, whole numbers, truth values, lists and mappings as JSON: sorted keys, no blanks, UTF-8.

@@ -68,15 +68,12 @@ def sure_epsilon(need: Need) -> float:
     return need.promised or math.inf
 
 
-def for_targets(
-    plan: Plan, *, seed: int = 1, pure: bool = True, known: Ranked | None = None
-) -> Generator[float, None, SolvedPlan]:
+def for_targets(plan: Plan, *, seed: int = 1, known: Ranked | None = None) -> Generator[float, None, SolvedPlan]:
     """Choose mechanism and ε of each question with a target that is not pinned; yields the fraction done.
 
     Args:
         plan: the plan; questions without a target and pinned ones are unchanged.
         seed: seed of the mock data and of the simulated releases.
-        pure: choose only among mechanisms with pure ε-differential privacy.
         known: cache of the results.
     """
     known = {} if known is None else known
@@ -87,9 +84,9 @@ def for_targets(
         if question.target is None or question.pinned:
             ranked.append(())
             continue
-        key = f"{pure}|{question.target!r}|{question_key(plan, replace(question, epsilon=1.0), seed=seed + place)}"
+        key = f"{question.target!r}|{question_key(plan, replace(question, epsilon=1.0), seed=seed + place)}"
         if key not in known:
-            work = _needs(plan, question, seed=seed + place, pure=pure)
+            work = _needs(plan, question, seed=seed + place)
             known[key] = yield from scaled(work, place, len(plan.questions))
         needs = sorted(known[key], key=sure_epsilon)
         ranked.append(tuple(needs))
@@ -108,13 +105,13 @@ def for_targets(
     return SolvedPlan(plan=solved, ranked=tuple(ranked), unmet=tuple(unmet), confidence=max(0.0, 1 - KAPPA * simulated))
 
 
-def _needs(plan: Plan, question: PlannedQuestion, *, seed: int, pure: bool) -> Generator[float, None, list[Need]]:
+def _needs(plan: Plan, question: PlannedQuestion, *, seed: int) -> Generator[float, None, list[Need]]:
     """Compute the ε that every mechanism needs for the question's target; for tables and values by the theorem alone.
 
-    Tables or values that already have δ > 0 may keep a mechanism with δ > 0.
+    Mechanisms have pure ε-differential privacy; tables or values that already have δ > 0 may keep one with δ > 0.
     """
     problem, target, counts = plan.problem(question), question.target or 1.0, question.releases == "data"
-    pure &= counts or not plan.guarantee(question).delta
+    pure = counts or not plan.guarantee(question).delta
     values = {entry_key: question.values_for(entry_key) for entry_key in plan.proved(question)}
     guarantees = {key: entry_of(key).make(**parameters).guarantee(problem) for key, parameters in values.items()}
     entries = [entry_of(key) for key, guarantee in guarantees.items() if not (pure and guarantee.delta)]

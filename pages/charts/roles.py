@@ -34,6 +34,8 @@ SHAPES = (
         "star-square",
         "triangle-ne",
         "triangle-se",
+        "triangle-nw",
+        "triangle-sw",
         "triangle-right",
         "diamond-tall",
     ),
@@ -64,32 +66,38 @@ def style_for(role: str, colours: Palette) -> MarkStyle:
         KeyError: for an unknown role.
     """
     if role.startswith(MECHANISM):
-        return _style_at(_mechanism_places()[role.removeprefix(MECHANISM)], colours)
+        return _style_at(*_mechanism_places()[role.removeprefix(MECHANISM)], colours)
     if role.startswith(OTHER):
-        return _style_at(-1 - int(role.removeprefix(OTHER)), colours)
+        return _style_at(-1 - int(role.removeprefix(OTHER)), 0, colours)
     words = {"ink": colours.ink, "quiet": colours.quiet, "paper": colours.paper}
     return MarkStyle(colour=words[role] if role in words else colours.roles[role])
 
 
-def _style_at(place: int, colours: Palette) -> MarkStyle:
-    """Return the style at an index of the palette's other colours; negative from the end."""
-    place %= len(colours.others)
-    return MarkStyle(colour=colours.others[place], shape=SHAPES[place], dash=DASHES[place % len(DASHES)])
+def _style_at(place: int, lap: int, colours: Palette) -> MarkStyle:
+    """Return the style at an index of the palette's other colours, negative from the end.
+
+    Each lap moves on by a shape and a dash, so that two marks of one colour differ in both.
+    """
+    marked = (place + lap) % len(SHAPES)
+    return MarkStyle(
+        colour=colours.others[place % len(colours.others)], shape=SHAPES[marked], dash=DASHES[marked % len(DASHES)]
+    )
 
 
 @cache
-def _mechanism_places() -> dict[str, int]:
-    """Return the palette index of every mechanism of the catalogue, the same in every picture.
+def _mechanism_places() -> dict[str, tuple[int, int]]:
+    """Return the palette index and the lap of every mechanism of the catalogue, the same in every picture.
 
     Mechanisms that release the same kind of result may share a picture, so their colours differ. Those that release
-    data are counted from the first index, all others from the last that is not reserved.
+    data are counted from the first index, all others from the last that is not reserved. After the last colour begins
+    another lap: the same colours with other shapes and dashes.
     """
-    places: dict[str, int] = {}
+    places: dict[str, tuple[int, int]] = {}
     counts_by_kind: Counter[str] = Counter()
     colours = len(LIGHT.others) - RESERVED_COLOURS
     for entry in catalogue():
         kind = entry.mechanism.releases
-        # A catalogue larger than the palette repeats colours; a test fails then.
-        places[entry.key] = (counts_by_kind[kind] if kind == "data" else -1 - counts_by_kind[kind]) % colours
+        lap, step = divmod(counts_by_kind[kind], colours)
+        places[entry.key] = (step if kind == "data" else -1 - step) % colours, lap
         counts_by_kind[kind] += 1
     return places

@@ -10,8 +10,8 @@ import streamlit as st
 from dpcore.core import Entry, Mechanism
 from dpcore.mechanisms import serving
 from pages.conversation.controls import ConversationRequest
-from pages.conversation.theorem import BETA
 from pages.shell.private.offer import draw_offer, offer_of
+from pages.shell.theorem import BETA
 
 
 def draw_promise(request: ConversationRequest) -> None:

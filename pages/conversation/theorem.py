@@ -14,10 +14,7 @@ from dpcore.queries.linear import LinearQueries
 from pages.charts.words import percent
 from pages.conversation.controls import ConversationRequest
 from pages.shell.tasks.memory import remember
-from pages.shell.theorem import theorem_card
-
-BETA = 0.05
-"""Failure probability of the guaranteed error."""
+from pages.shell.theorem import BETA, theorem_card
 
 
 def draw_theorem(request: ConversationRequest, dataset: Dataset) -> None:

@@ -16,10 +16,11 @@ from pages.conversation.charts import answers_over_time, belief, errors_over_tim
 from pages.conversation.controls import ConversationRequest, draw_controls, draw_question, spread_questions
 from pages.conversation.promise import draw_promise
 from pages.conversation.state import CURRENT, ConversationResult, ConversationState, begin, current_state
-from pages.conversation.theorem import BETA, code, draw_comparison, draw_theorem
+from pages.conversation.theorem import code, draw_comparison, draw_theorem
 from pages.conversation.worst_error import draw_worst_error
 from pages.data.picker import OWN_FILE
 from pages.shell.tasks.memory import remember
+from pages.shell.theorem import BETA
 from pages.shell.workbench import Workbench
 
 MAX_SPREAD = 60

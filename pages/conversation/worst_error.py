@@ -14,8 +14,8 @@ from dpcore.mechanisms.online.previews import Conversations, preview_conversatio
 from pages.charts.component import draw, show_numbers
 from pages.conversation.charts import conversation_map, refusal_sentence, refusals
 from pages.conversation.state import ConversationResult
-from pages.conversation.theorem import BETA
 from pages.shell.tasks.shared import share_with_progress
+from pages.shell.theorem import BETA
 
 TRIALS = 50
 """Simulated conversations: a dot each."""

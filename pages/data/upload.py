@@ -1,6 +1,6 @@
 """Uploading a file: the user first answers whose rows it has, then uploads it, and can forget it.
 
-A file belongs to one session: its table is in ``st.session_state``, and no part of it is in a cache or in a link.
+A file belongs to one session: its table is in the session's state, and no part of it is in a cache or in a link.
 """
 
 from __future__ import annotations

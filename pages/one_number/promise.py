@@ -28,10 +28,8 @@ from pages.one_number.controls import OneNumberRequest
 from pages.one_number.words import in_100, nearly_percent
 from pages.shell.private.charts import draw_outlook as picture_of
 from pages.shell.private.promises import BADGE, ask_rows, numbers
-from pages.shell.theorem import theorem_card
+from pages.shell.theorem import BETA, theorem_card
 
-BETA = 0.05
-"""Failure probability: the guarantee holds in 95 of 100 runs."""
 INTRODUCTION = "These statements hold for any rows:"
 CLIPPED, COUNTED = "clipped_mean", "counted-mean"
 

@@ -19,11 +19,8 @@ from pages.one_number.salaries import real_salaries, rows_off
 from pages.one_number.stable import StableOutcome
 from pages.one_number.subsamples import SubsampleOutcome
 from pages.shell.presentation import is_presenting, presentation_place
-from pages.shell.theorem import conditions
+from pages.shell.theorem import BETA, conditions
 from pages.shell.workbench import Views, Workbench
-
-BETA = 0.05
-"""Failure probability of the guaranteed error."""
 
 
 def _compute(request: OneNumberRequest) -> Outcome[Any]:

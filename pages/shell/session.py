@@ -1,6 +1,6 @@
 """A user's session: the gate that the router opens, the file that was uploaded, and the end of abandoned sessions.
 
-Nothing derived from data goes into a cache that sessions share: everything here lives in ``st.session_state``.
+Nothing derived from data goes into a cache that sessions share: everything here is in the session's state.
 """
 
 from __future__ import annotations

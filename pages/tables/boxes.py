@@ -28,6 +28,7 @@ from pages.shell.controls import settings
 from pages.shell.private.data_in_use import drawn_always
 from pages.shell.request import PageRequest
 from pages.shell.tasks.memory import remember, with_progress
+from pages.shell.theorem import BETA
 from pages.shell.workbench import Workbench
 from pages.tables.marginals.charts import errors_within
 from pages.tables.worst_error import ErrorWords, render_headline, render_worst_error
@@ -39,7 +40,7 @@ LEAD = (
     "constants are large. Each further column puts more rows at a box's boundary and adds more errors.",
 )
 TOO_COARSE = "with so few levels, **no number of rows is enough**"
-BETA, TRIALS = 0.05, 100
+TRIALS = 100
 
 
 class BoxResult:

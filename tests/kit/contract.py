@@ -20,6 +20,7 @@ from dpcore.core import (
     DataRelease,
     Dataset,
     Entry,
+    Floats,
     Integers,
     Mechanism,
     Neighbours,
@@ -27,7 +28,7 @@ from dpcore.core import (
     Problem,
     State,
 )
-from dpcore.randomness import Account, Enumerate, Preview, Sampler
+from dpcore.randomness import Account, Enumerate, Preview, Sampler, Secure
 from dplab.audit import ROUNDING, Law, aligned, exact_delta, exact_gamma
 from tests.kit.problems import (
     Clamped,
@@ -138,15 +139,43 @@ def check_law(entry: Entry, problem: Problem, sampler: Sampler, *, seed: int) ->
     """A sampler's outcomes have the exact law; previews at CONTROL times epsilon, as many, do not."""
     mechanism, dataset, law, draws = telling_case(entry, problem)
     window = window_for(problem)
-
-    def drawn() -> Integers:
-        return tally_rows(outcomes_of(mechanism, dataset, problem, Clamped(sampler, window), draws), law[0])
-
-    assert_law_from(sampler, drawn, law[1])
-    control = outcomes_of(louder(mechanism), dataset, problem, Clamped(Preview(seed), window), draws)
+    control = assert_drawn(mechanism, dataset, problem, sampler, law, window=window, draws=(draws, draws), seed=seed)
     both = np.unique(np.concatenate([law[0], control]), axis=0)
     if len(both) == len(law[0]):
         assert_other_law(tally_rows(control, law[0]), law[1])
+
+
+def assert_drawn(
+    mechanism: Mechanism,
+    dataset: Dataset,
+    problem: Problem,
+    sampler: Sampler,
+    law: Law,
+    *,
+    window: tuple[int, int],
+    draws: tuple[int, int],
+    seed: int,
+) -> Floats:
+    """Fail if a sampler's outcomes do not have the law; returns previews of the control, as many as the second says."""
+
+    def drawn() -> Integers:
+        return tally_rows(outcomes_of(mechanism, dataset, problem, Clamped(sampler, window), draws[0]), law[0])
+
+    assert_law_from(sampler, drawn, law[1])
+    clamped = Clamped(Preview(seed), window)
+    return outcomes_of(louder(mechanism), dataset, problem, clamped, draws[1])
+
+
+def check_tiny_law(
+    mechanism: Mechanism, dataset: Dataset, problem: Problem, sampler: str, *, window: tuple[int, int], seed: int
+) -> None:
+    """30,000 releases (secure: 8,000) by chi-square at 1e-6; releases at CONTROL times epsilon are rejected."""
+    law = Enumerate(window=window).law(mechanism, mechanism.prepare(dataset, problem))
+    draws, source = (30_000, Preview(seed)) if sampler == "preview" else (8_000, Secure())
+    control = assert_drawn(
+        mechanism, dataset, problem, source, law, window=window, draws=(draws, 30_000), seed=seed + 1
+    )
+    assert_other_law(tally_rows(control, law[0]), law[1])
 
 
 def check_promise(mechanism: Mechanism, problem: Problem, *, seed: int, beta: float = 0.2, trials: int = 2_000) -> bool:

@@ -22,7 +22,7 @@ References:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,9 +31,6 @@ from numpy.typing import ArrayLike
 from dpcore.core import Assumption, Booleans, Bound, BoundKind, Floats, Integers, ParameterError, rounded_down
 from dpcore.limits.chance import VACUOUS_STATEMENT, wrong_share
 from dpcore.randomness import PublicCoins, Sampler
-
-Oracle = Callable[[Booleans], Floats]
-"""Noisy counts of the ones in each of m groups of people: (m, n) to (T, m), T independent runs of the curator."""
 
 MAX_PEOPLE = 500
 MAX_GROUPS = 2_000

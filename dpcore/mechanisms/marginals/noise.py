@@ -29,7 +29,6 @@ from dpcore.privacy.gaussian_vectors import delta_of, largest_mu
 from dpcore.randomness import Draw, GaussianCounts, NoisyCounts
 from dpcore.randomness.laws import gaussian_masses
 
-DISTRIBUTIONS = ("laplace", "gaussian")
 CLOSE = 1e-4
 """How close the search for a factor on sigmas comes."""
 COARSE = 4.0

@@ -128,11 +128,6 @@ class Conversation:
         """Public problem of the conversation."""
         return self._state.problem
 
-    @property
-    def exhausted(self) -> Booleans:
-        """Trials whose updates have run out: every further question is refused, (T,)."""
-        return self._gate.closed
-
     def ask(self, query: int | Integers) -> Answer:
         """Ask one question (an index of the query class), the same in every trial or one a trial (T,)."""
         queries = self.problem.queries

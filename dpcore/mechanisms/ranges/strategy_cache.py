@@ -1,10 +1,9 @@
 """Cache on disk of strategies with a long search, keyed by public sizes and nothing else.
 
 The folder is ``strategies`` in the one that DPSCOPE_CACHE names, else in ``dpscope`` of the XDG cache directory;
-DPSCOPE_CACHE=0 switches it off. It belongs to this user alone: links, and folders and files that other users own or may
-enter, are ignored. A file is a digest and the content, under a name that is a digest of its inputs; a file that is
-damaged, cut short or renamed is ignored. The reader validates the content as well (``strategy.py``). Failures here are
-no errors, and on Windows nothing is cached.
+DPSCOPE_CACHE=0 switches it off. A folder that others own or may enter, or a link, is ignored. A file is a digest and
+the content, under a name that is a digest of its inputs; a file that is damaged, cut short or renamed is ignored. The
+reader validates the content as well (``strategy.py``). Failures here are no errors, and on Windows nothing is cached.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ import os
 import secrets
 import stat
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 VARIABLE = "DPSCOPE_CACHE"
@@ -34,29 +32,23 @@ def name_of(*what: object) -> str:
 
 
 def read(name: str) -> bytes | None:
-    """Return the content under a name; None unless this user's process wrote it completely."""
-    with suppress(OSError, RuntimeError), _folder() as folder:
-        # Non-blocking: a pipe in its place would block the process.
-        with open(name + ENDING, "rb", opener=_within(folder, os.O_NONBLOCK)) as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode) or not _is_mine(status):
-                return None
-            content = file.read(MAX_BYTES)
+    """Return the content under a name; None unless it was written completely."""
+    with suppress(OSError, RuntimeError), (_folder() / (name + ENDING)).open("rb") as file:
+        content = file.read(MAX_BYTES)
         return content[SEAL:] if content == _sealed(name, content[SEAL:]) else None
     return None
 
 
 def write(name: str, content: bytes) -> None:
     """Write content under a name, completely or not at all."""
-    sealed, part = _sealed(name, content), secrets.token_hex(8) + UNFINISHED
-    with suppress(OSError, RuntimeError), _folder(make=True) as folder:
+    with suppress(OSError, RuntimeError):
+        folder = _folder(make=True)
+        part = folder / (secrets.token_hex(8) + UNFINISHED)
         try:
-            with open(part, "xb", opener=_within(folder)) as file:
-                file.write(sealed)
-            os.replace(part, name + ENDING, src_dir_fd=folder, dst_dir_fd=folder)
+            part.write_bytes(_sealed(name, content))
+            part.replace(folder / (name + ENDING))
         finally:
-            with suppress(FileNotFoundError):
-                os.unlink(part, dir_fd=folder)
+            part.unlink(missing_ok=True)
         _remove_oldest(folder)
 
 
@@ -65,9 +57,8 @@ def _sealed(name: str, content: bytes) -> bytes:
     return hashlib.sha256(name.encode() + content).digest() + content
 
 
-@contextmanager
-def _folder(*, make: bool = False) -> Iterator[int]:
-    """Open the cache folder.
+def _folder(*, make: bool = False) -> Path:
+    """Return the cache folder.
 
     Raises:
         OSError: there is none, or it is not this user's alone.
@@ -77,37 +68,21 @@ def _folder(*, make: bool = False) -> Iterator[int]:
     if setting == OFF or sys.platform == "win32":
         raise FileNotFoundError
     place = Path(setting) if setting else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dpscope"
+    folder = place / "strategies"
     if make:
         place.mkdir(parents=True, exist_ok=True)
-        (place / "strategies").mkdir(mode=0o700, exist_ok=True)
-    folder = os.open(place / "strategies", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        if not _is_mine(os.fstat(folder)):
-            raise PermissionError
-        yield folder
-    finally:
-        os.close(folder)
+        folder.mkdir(mode=0o700, exist_ok=True)
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
+        raise PermissionError
+    return folder
 
 
-def _is_mine(status: os.stat_result) -> bool:
-    """Return whether a file or folder is this user's, without permissions for others."""
-    return status.st_uid == os.geteuid() and not stat.S_IMODE(status.st_mode) & 0o077
-
-
-def _within(folder: int, more: int = 0) -> Callable[[str, int], int]:
-    """Return an opener of files of a folder that follows no links."""
-    return lambda name, flags: os.open(name, flags | os.O_NOFOLLOW | more, 0o600, dir_fd=folder)
-
-
-def _remove_oldest(folder: int) -> None:
+def _remove_oldest(folder: Path) -> None:
     """Remove all but the newest files within the limits; other programs' files stay."""
-    files = []
-    for name in os.listdir(folder):
-        if name.endswith((ENDING, UNFINISHED)):
-            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            files.append((status.st_mtime_ns, status.st_size, name))
+    files = [(each.stat(), each) for each in folder.iterdir() if each.suffix in (ENDING, UNFINISHED)]
     total = 0
-    for place, (_, size, name) in enumerate(sorted(files, reverse=True)):
-        total += size
+    for place, (status, file) in enumerate(sorted(files, key=lambda found: found[0].st_mtime_ns, reverse=True)):
+        total += status.st_size
         if place >= MAX_FILES or total > MAX_IN_ALL:
-            os.unlink(name, dir_fd=folder)
+            file.unlink()

@@ -128,11 +128,6 @@ def paper_delta(*, epsilon: float, t: float) -> float:
     return 0.5 * math.exp(epsilon - t) if t >= epsilon else 1 - 0.5 * math.exp(t - epsilon)
 
 
-def paper_t(*, epsilon: float, delta: float) -> float:
-    """Return the t at which the notes' mechanism has this delta (the inverse of paper_delta)."""
-    return epsilon - math.log(2 * delta) if delta <= 0.5 else epsilon + math.log(2 * (1 - delta))
-
-
 def answer_chance(stable_rows: Integers | int, *, epsilon: float, threshold: int) -> Floats:
     """Return the chance that stability plus noise reaches a threshold, elementwise."""
     return laplace_tail(threshold - np.asarray(stable_rows), scale=1 / epsilon)

@@ -14,9 +14,7 @@ from pages.charts.words import significant
 from pages.charts.worst import TrialNouns, worst_map
 from pages.learn.directions.controls import DirectionsRequest
 from pages.shell.tasks.memory import remember
-from pages.shell.theorem import theorem_card
-
-BETA = 0.05
+from pages.shell.theorem import BETA, theorem_card
 
 
 def promised(request: DirectionsRequest, dataset: Dataset, degrees: Floats, errors: Floats) -> None:

@@ -1,6 +1,6 @@
 """A session's memory of computed values, and long work that shows its progress on the page.
 
-Nothing computed from data goes into a cache that sessions share: what is remembered here lives in ``st.session_state``.
+Nothing computed from data goes into a cache that sessions share: what is remembered here is in the session's state.
 """
 
 from __future__ import annotations

