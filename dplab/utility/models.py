@@ -171,8 +171,10 @@ def fit_logistic(x: Floats, y: Floats, *, penalty: float = 0.0) -> tuple[Floats,
         if not np.isfinite(values).all():
             break
         if np.abs(step).max() <= CONVERGED * (1 + np.abs(values).max()):
-            errors = np.sqrt(np.diag(np.linalg.inv(information)))
-            return values / lengths, errors / lengths
+            variances = np.diag(np.linalg.inv(information))
+            if not (variances > 0).all():  # the likelihood is flat there, up to rounding
+                break
+            return values / lengths, np.sqrt(variances) / lengths
     raise ParameterError("The regressors tell the two outcomes apart, so the model has no largest likelihood.")
 
 
