@@ -61,6 +61,32 @@ def group_tables(question: RequestPart, rows: Sequence[Mapping[str, str]], *, mo
             f"<p>For the same margin of a mean in the middle of the range, OpenDP's <code>dp.mean</code>, which spends "
             f"half of ε on a sum and half on a count, would need about {times:.2g} times this ε.</p>"
         )
+    yield from _tables(rows, needed=needed, margin=margin, most=most)
+
+
+def quantile_tables(rows: Sequence[Mapping[str, str]], *, most: int) -> Iterator[str]:
+    """Write a table of each quantile, with at most so many groups, as HTML: of the lines of the file of quantiles."""
+    low, high = (float(rows[0][name]) for name in end_names("rows"))
+    margin = (high - low) / 2
+    needed = rows_for_quantiles(margin)
+    yield (
+        f"<p>A group is shown as “{HIDDEN}” where its number of rows, with noise, is below {needed:,}: the noise of "
+        f"its number of rows may then be more than {MARGIN:.0%} of it.</p>"
+    )
+    yield from _tables(rows, needed=needed, margin=margin, most=most)
+
+
+def rows_for_quantiles(margin: float) -> int:
+    """Return the noisy number of rows from which a group's quantiles are shown; a public number.
+
+    Args:
+        margin: half of the interval of a number of rows, which is the same for all groups.
+    """
+    return math.ceil(margin / MARGIN)
+
+
+def _tables(rows: Sequence[Mapping[str, str]], *, needed: int, margin: float, most: int) -> Iterator[str]:
+    """Write a table of each statistic of lines of a file."""
     for statistic in _statistics(rows):
         sampled = set(end_names(of_population(statistic))) <= set(rows[0])
         heads = [*_heads(statistic), *[f"population, about {100 * LEVEL:g}%"] * sampled]

@@ -15,10 +15,12 @@ from dpcore.core.safe_csv import unescape_frame
 from dpcore.data.columns import is_number
 from dpcore.data.dates import is_dates
 from dpcore.mechanisms.tables.whole_table import DISTANCES, SYNTHETIC_ROWS
+from dpcore.queries.groups import GroupQuantiles
 from dprelease.downloads.escaping import escape
-from dprelease.downloads.group_tables import group_tables, is_group_file
+from dprelease.downloads.group_tables import group_tables, is_group_file, quantile_tables
 from dprelease.ledger.records import Stored, restored_sentence
 from dprelease.requests.parts import Request
+from dprelease.requests.quantile_tables import QUANTILES
 from dprelease.requests.tables import BETA
 
 if TYPE_CHECKING:
@@ -148,6 +150,10 @@ def _results(stored: Stored) -> Iterator[str]:
         for name in part["files"]:
             if is_group_file(question):
                 yield from group_tables(question, _lines(stored.files[name]), most=MAX_BARS)
+            elif name.endswith(f"{QUANTILES}.csv"):
+                yield from quantile_tables(_lines(stored.files[name]), most=MAX_BARS)
+            elif isinstance(question.queries, GroupQuantiles):
+                yield from _paragraphs(f"The file {name} has the estimated number of rows in each cell of each group.")
             else:
                 yield from _picture(name, stored.files[name], question.problem.domain)
 

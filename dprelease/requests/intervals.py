@@ -15,6 +15,7 @@ import numpy as np
 from dpcore.core import Floats, Mechanism, ParameterError, Problem, Release
 from dpcore.data.product import is_table
 from dpcore.mechanisms.grouped.mechanism import GroupMechanism
+from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, line_of
 from dpcore.mechanisms.grouped.release import GroupRelease, statistics_of
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
@@ -24,7 +25,7 @@ from dplab.intervals.group_means import population_means, population_statistic
 from dplab.intervals.groups import group_intervals, interval_names
 from dplab.intervals.interval import Interval
 from dplab.intervals.noise import CounterNoise
-from dplab.intervals.released import noise_law
+from dplab.intervals.released import draws_of_cells, noise_law
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,6 +156,13 @@ def interval_sentence(mechanism: Mechanism, problem: Problem) -> str:
             + ("; all others contain every value that the released counters do not refute" if inverted else "")
             + f". {COVERS}"
             + _population_sentence(population_statistic(statistics_of(problem)), percent, problem.person_rows)
+        )
+    if isinstance(mechanism, GroupQuantileCounts):
+        draws = draws_of_cells(line_of(problem).ordered)
+        return (
+            f"Intervals with confidence {percent}, each by itself, of the rows and quantiles of each group: the "
+            f"columns low and high. They follow from {draws:,} simulated releases of no rows, with public random "
+            f"numbers whose seed is the request's digest. A quantile's interval consists of whole cells. {COVERS}"
         )
     if isinstance(mechanism, IdentityHistogram | GaussianHistogram):
         width = noise_law(mechanism, problem).half_width(1 - LEVEL)
