@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from dpcore.core import Domain, rounded_up
@@ -18,6 +19,7 @@ from dpcore.mechanisms.tables.whole_table import DISTANCES, SYNTHETIC_ROWS
 from dpcore.queries.groups import GroupQuantiles
 from dprelease.downloads.escaping import escape
 from dprelease.downloads.group_tables import group_tables, is_group_file, quantile_tables
+from dprelease.downloads.statistics import has_count_ends
 from dprelease.ledger.records import Stored, restored_sentence
 from dprelease.requests.parts import Request
 from dprelease.requests.quantile_tables import QUANTILES
@@ -155,7 +157,9 @@ def _results(stored: Stored) -> Iterator[str]:
             elif isinstance(question.queries, GroupQuantiles):
                 yield from _paragraphs(f"The file {name} has the estimated number of rows in each cell of each group.")
             else:
-                yield from _picture(name, stored.files[name], question.problem.domain)
+                yield from _picture(
+                    name, stored.files[name], question.problem.domain, ends=2 * has_count_ends(question)
+                )
 
 
 def _lines(contents: bytes) -> list[dict[str, str]]:
@@ -166,8 +170,8 @@ def _lines(contents: bytes) -> list[dict[str, str]]:
     return [{str(name): text for name, text in row.items()} for row in unescape_frame(table).to_dict("records")]
 
 
-def _picture(name: str, contents: bytes, domain: Domain) -> Iterator[str]:
-    """Write a released table as a bar chart."""
+def _picture(name: str, contents: bytes, domain: Domain, *, ends: int = 0) -> Iterator[str]:
+    """Write a released table, without so many last columns, as a bar chart."""
     import pandas as pd
 
     if SYNTHETIC_ROWS in name:
@@ -180,7 +184,7 @@ def _picture(name: str, contents: bytes, domain: Domain) -> Iterator[str]:
     if DISTANCES in name:
         yield from _paragraphs(_distances(pd.read_csv(io.BytesIO(contents)), name))
         return
-    rows = _lines(contents)
+    rows = [dict(islice(row.items(), len(row) - ends)) for row in _lines(contents)]
     if any(row.get("refused") == "True" for row in rows):
         yield from _paragraphs("The mechanism gave no answer (⊥). This is a result like any other.")
         return

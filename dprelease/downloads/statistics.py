@@ -26,7 +26,7 @@ from dpcore.mechanisms.robust.counted_mean import CountedMean, may_count
 from dplab.intervals.ratios import mean
 from dplab.intervals.released import noise_law
 from dprelease.downloads.group_tables import HIDDEN, rows_for_quantiles, rows_needed
-from dprelease.requests.intervals import LEVEL, decimals, end_names, noise_of_counts, of_population, outwards
+from dprelease.requests.intervals import LEVEL, decimals, end_names, noise_of_file, of_population, outwards
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.quantile_tables import quantile_name
 
@@ -137,19 +137,19 @@ def released_statistics(question: RequestPart, contents: bytes) -> list[Released
         return list(_of_quantiles(question, table))
     if isinstance(question.mechanism, CountedMean):
         return _of_mean(question, table)
-    noise = noise_of_counts(question.mechanism, question.problem)
-    if noise is None or "rows" not in table:
+    if not has_count_ends(question):
         return []
-    half, rows, domain = noise.half_width(1 - LEVEL), table.iloc[:, -1].to_numpy(dtype=float), question.reading.domain
-    # In tables of counts all columns but the first and the last are the data's, whatever their names.
-    cells = range(len(table))
-    labels = _labels(table.iloc[:, 1:-1]) if is_table(domain) else [domain.describe(cell) for cell in cells]
+    domain = question.reading.domain
+    # In tables of counts the data's columns, whatever their names, stand between the first and the last three.
+    rows, low, high = table.iloc[:, -3:].to_numpy(dtype=float).T
+    labels = _labels(table.iloc[:, 1:-3]) if is_table(domain) else [domain.describe(cell) for cell in range(len(table))]
     by = " × ".join(map(clean_name, question.reading.columns))
-    return [
-        ReleasedStatistic(
-            title=f"Rows by {by}", labels=labels, values=rows, low=rows - half, high=rows + half, whole=True
-        )
-    ]
+    return [ReleasedStatistic(title=f"Rows by {by}", labels=labels, values=rows, low=low, high=high, whole=True)]
+
+
+def has_count_ends(question: RequestPart) -> bool:
+    """Return whether the file of a part has counts of cells, and behind them the ends of their intervals."""
+    return noise_of_file(question.mechanism, question.problem) is not None
 
 
 def released_table(contents: bytes) -> pd.DataFrame:

@@ -32,7 +32,7 @@ from dpcore.mechanisms.robust.counted_mean import MeanRelease, may_count, weight
 from dpcore.mechanisms.tables.release import DirectRelease
 from dpcore.mechanisms.tables.whole_table import SYNTHETIC_ROWS, RowsRelease, WholeTable
 from dpcore.queries.marginals import Marginals
-from dprelease.requests.intervals import end_places, same_ends
+from dprelease.requests.intervals import count_half_widths, end_places, noise_of_file, same_ends
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.quantile_tables import QUANTILES, SLACK, quantile_table
 from dprelease.requests.tables import ANSWERS, BETA, answers_csv, csv_files, preview_of, table_csv
@@ -163,6 +163,11 @@ def _fits(question: RequestPart, lines: Rows, expected: Rows, drawn: Release) ->
         return False
     if isinstance(drawn, RowsRelease):
         return _distances_fit(question, lines, expected, drawn)
+    if noise := noise_of_file(question.mechanism, question.problem):
+        ends = len(lines[0]) - 2
+        if not _count_ends_fit(lines, count_half_widths(noise)):
+            return False
+        lines, expected = [row[:ends] for row in lines], [row[:ends] for row in expected]
     names = lines[0]
     refusals = {row[names.index("refused")] for row in lines[1:]} if "refused" in names else set()
     refusals = refusals or {"False"}  # a database without a point has no line
@@ -237,6 +242,14 @@ def _groups_fit(question: RequestPart, lines: Rows, drawn: GroupRelease) -> bool
     return all(
         _same_but_ends(row, other, ends) for row, other in zip(lines, _written_again(built, question), strict=True)
     )
+
+
+def _count_ends_fit(lines: Rows, half_widths: set[int]) -> bool:
+    """Return whether the last three columns are counts and both ends of their intervals, all of one half-width."""
+    if not all(_is_number(text) for row in lines[1:] for text in row[-3:]):
+        return False
+    numbers = [[float(text) for text in row[-3:]] for row in lines[1:]]
+    return any(all(low == rows - half and high == rows + half for rows, low, high in numbers) for half in half_widths)
 
 
 def _quantiles_fit(question: RequestPart, lines: Rows, answers: Rows, *, digest: str) -> bool:

@@ -242,12 +242,14 @@ def unit_of(rows: list[list[str]], statistic: str) -> float:
     return float(10.0 ** (math.floor(math.log10((high - low) / 2)) - 3))
 
 
+HALF = ["3.5", "3.5", "3.5"]
+"""A count and both ends of its interval, none of them whole."""
 CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
     "a refusal of a histogram": ("identity", "counts.csv", lambda r: [x.__setitem__(0, "True") for x in r[1:]]),
     "missing refusal of a histogram, no counts": (
         "identity", "counts.csv", lambda r: [(x.__setitem__(0, "True"), x.__setitem__(-1, "")) for x in r[1:]],
     ),
-    "half a row in a histogram": ("identity", "counts.csv", lambda r: r[1].__setitem__(-1, "3.5")),
+    "half a row in a histogram": ("identity", "counts.csv", lambda r: r[1].__setitem__(slice(-3, None), HALF)),
     "a refusal of a median": ("exponential_median", "value.csv", lambda r: r.__setitem__(1, ["True", "-1", ""])),
     "two medians": ("exponential_median", "value.csv", lambda r: r.append(r[1])),
     "a mean of no rows": ("counted-mean", "value.csv", lambda r: r[1].__setitem__(2, "-3.0")),
@@ -268,6 +270,9 @@ CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
     "mass below no rows": ("mwem", "synthetic.csv", lambda r: r[1].__setitem__(-1, "-1.0")),
     "rows that are not n": ("mwem", "synthetic.csv", lambda r: r[1].__setitem__(-1, "77.0")),
     "half a row in a table": ("direct-tables", "answers.csv", lambda r: r[1].__setitem__(-1, "3.5")),
+    "a narrower interval of a count": (
+        "identity", "counts.csv", lambda r: named(r, "rows high", partial(shifted, by=-1.0)),
+    ),
     "a sign of two": ("halfspaces", "answers.csv", lambda r: r[1].__setitem__(-1, "2.0")),
     "a cut outside of its column": ("boxes", "answers.csv", lambda r: r[1].__setitem__(-1, "-1.0")),
     "less than no rows": ("projected_histogram", "counts.csv", lambda r: r[1].__setitem__(-1, "-50.0")),
