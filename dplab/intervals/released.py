@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -58,7 +59,14 @@ def noise_of(mechanism: Mechanism, release: Release) -> CounterNoise:
     return noise_law(mechanism, release.problem)
 
 
-def interval(mechanism: Mechanism, release: Release, statistic: str, *, level: float = 0.95) -> Interval:
+def interval(
+    mechanism: Mechanism,
+    release: Release,
+    statistic: str,
+    *,
+    level: float = 0.95,
+    kept: Sequence[int] | None = None,
+) -> Interval:
     """Return intervals for a statistic of a release; proved.
 
     Args:
@@ -67,13 +75,14 @@ def interval(mechanism: Mechanism, release: Release, statistic: str, *, level: f
         statistic: "cells" of a histogram, (T, size); "mean" or "rows" of a counted mean, (T,); a statistic of groups,
             (T, groups).
         level: of each interval; see ``level_each`` for several together.
+        kept: of groups, which group columns are still told apart: see ``group_interval``; none for the total.
 
     Raises:
         ParameterError: there is no such statistic of this mechanism.
     """
     noise = noise_of(mechanism, release)
     if isinstance(release, GroupRelease):
-        return group_interval(release, noise, statistic, level=level)
+        return group_interval(release, noise, statistic, level=level, kept=kept)
     if isinstance(release, HistogramRelease) and statistic == CELLS:
         return single(release.counts, noise, level=level)
     if isinstance(release, MeanRelease) and statistic == ROWS:

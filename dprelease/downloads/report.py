@@ -18,7 +18,7 @@ from dpcore.data.dates import is_dates
 from dpcore.mechanisms.tables.whole_table import DISTANCES, SYNTHETIC_ROWS
 from dpcore.queries.groups import GroupQuantiles
 from dprelease.downloads.escaping import escape
-from dprelease.downloads.group_tables import group_tables, is_group_file, quantile_tables
+from dprelease.downloads.group_tables import group_tables, is_group_file, margin_tables, quantile_tables
 from dprelease.downloads.statistics import has_count_ends
 from dprelease.ledger.records import Stored, restored_sentence
 from dprelease.requests.parts import Request
@@ -151,7 +151,9 @@ def _results(stored: Stored) -> Iterator[str]:
         )
         for name in part["files"]:
             if is_group_file(question):
-                yield from group_tables(question, _lines(stored.files[name]), most=MAX_BARS)
+                lines = _lines(stored.files[name])
+                yield from group_tables(question, lines, most=MAX_BARS)
+                yield from margin_tables(question, lines, most=MAX_BARS)
             elif name.endswith(f"{QUANTILES}.csv"):
                 yield from quantile_tables(_lines(stored.files[name]), most=MAX_BARS)
             elif isinstance(question.queries, GroupQuantiles):
