@@ -58,6 +58,11 @@ def group_tables(question: RequestPart, rows: Sequence[Mapping[str, str]], *, mo
         f"<p>A group is shown as “{HIDDEN}” where its number of rows, with noise, is below {needed:,}: the interval of "
         f"a mean may then take more than {2 * MARGIN:.0%} of the range.</p>"
     )
+    if (groups := queries.count) > 1:
+        yield (
+            f"<p>Each interval holds by itself. Those of one statistic in all {groups:,} groups hold together in at "
+            f"least {math.floor(100 * LEVEL**groups)}% of releases.</p>"
+        )
     if isinstance(noise, LaplaceNoise) and len(queries.numbers) == 1:
         times = budget_for_sum_and_count(queries, noise, level=LEVEL)
         yield (

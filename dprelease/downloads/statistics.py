@@ -29,6 +29,7 @@ from dprelease.downloads.group_tables import HIDDEN, rows_for_quantiles, rows_ne
 from dprelease.requests.intervals import LEVEL, decimals, end_names, noise_of_file, of_population, outwards
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.quantile_tables import quantile_name
+from dprelease.requests.tables import csv_files, preview_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,6 +151,26 @@ def released_statistics(question: RequestPart, contents: bytes) -> list[Released
 def has_count_ends(question: RequestPart) -> bool:
     """Return whether the file of a part has counts of cells, and behind them the ends of their intervals."""
     return noise_of_file(question.mechanism, question.problem) is not None
+
+
+def printed_table(question: RequestPart, *, digest: str) -> pd.DataFrame | None:
+    """Return the table of a simulated release of mock data as it would be printed; None where no interval is known.
+
+    A line for each group, and a column of texts for each statistic with its margin; groups of too few noisy rows are
+    hidden.
+
+    Args:
+        question: a part of a request.
+        digest: of the request.
+    """
+    import pandas as pd
+
+    files = csv_files(preview_of(question), question.mechanism, digest=digest)
+    found = next(filter(None, (released_statistics(question, contents) for contents in files.values())), [])
+    if not found:
+        return None
+    columns = {each.title.partition(" by ")[0]: [*map(each.amount, range(len(each.labels)))] for each in found}
+    return pd.DataFrame({"group": [each or "all rows" for each in found[0].labels]} | columns)
 
 
 def released_table(contents: bytes) -> pd.DataFrame:

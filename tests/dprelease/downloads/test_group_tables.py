@@ -50,6 +50,7 @@ def test_each_statistic_has_a_table_with_rows_value_and_interval(tmp_path: Path)
     words, text = page(stored).words, report(stored).decode()
     for told in ("95%", "They cover the noise alone", "ε = 3", "interval, 95%", f"“{HIDDEN}”"):
         assert told in words
+    assert "in all 4 groups hold together in at least 81% of releases" in words  # 0.95 to the fourth
     named = re.search(r"dp\.mean , which spends half .* would need about ([\d.]+) times this ε", words)
     assert named and 1.2 < float(named[1]) < 6
     assert (
