@@ -386,7 +386,7 @@ def _table_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Itera
     request = Request.of(document["request"])
     for place, (part, part_document) in enumerate(zip(request.parts, document["parts"], strict=True), 1):
         own = {name: files[name] for name in part_document["files"]}
-        yield from table_faults(part, own, prefix=file_prefix(request, place))
+        yield from table_faults(part, own, prefix=file_prefix(request, place), digest=request.digest)
 
 
 def faults_against_ledger(certified: bytes | Mapping[str, Any], lines: list[dict[str, Any]]) -> list[str]:

@@ -10,7 +10,7 @@ were sampled from, nor numbers out of bounds, nor rows beyond a person's limit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -24,7 +24,7 @@ from dpcore.queries.groups import GroupStatistics
 from dplab.intervals.combinations import linear, people
 from dplab.intervals.interval import Interval, Kind
 from dplab.intervals.noise import CounterNoise
-from dplab.intervals.ratios import mean, ratio
+from dplab.intervals.ratios import ratio
 from dplab.intervals.spread import correlation, powers_of, skewness, slope, standard_deviation, variance
 
 BLOCK = 256
@@ -36,16 +36,29 @@ Recipe = Callable[[Floats, CounterNoise, float], Interval]
 """Gives intervals (G,) from counters (G, counters), their noise and a level."""
 
 
-def recipes(queries: GroupStatistics, noise: CounterNoise) -> dict[str, Recipe]:
-    """Return how the interval of each statistic is found, by the names that a release gives its statistics."""
+def recipes(queries: GroupStatistics, noise: CounterNoise, *, cells: int = 1) -> dict[str, Recipe]:
+    """Return how the interval of each statistic is found, by the names that a release gives its statistics.
+
+    Args:
+        queries: the statistics.
+        noise: of one counter.
+        cells: groups that are taken together; their counters stand one after another, and each has noise of its own.
+    """
     weight, degree, side = row_weight(queries), queries.degree, np.ones(queries.degree + 1)
+
+    def every(weights: Floats) -> Floats:
+        """Return weights of one group's counters, in the last dimension, for those of all that are taken together."""
+        return np.concatenate([weights] * cells, axis=-1)
+
     found: dict[str, Recipe] = {"rows": lambda counters, law, level: people(counters, law, weight=weight, level=level)}
     columns = [queries.domain.columns[place] for place in queries.numbers]
     if len(columns) == 1:
-        return found | _of_one(columns[0], degree, weight)
+        return found | _of_one(columns[0], degree, weight, every(powers_of(degree)))
     powers = [
-        np.stack(
-            [np.outer(*((power, side) if axis == 0 else (side, power))).reshape(-1) for power in powers_of(degree)]
+        every(
+            np.stack(
+                [np.outer(*((power, side) if axis == 0 else (side, power))).reshape(-1) for power in powers_of(degree)]
+            )
         )
         for axis in (0, 1)
     ]
@@ -60,7 +73,7 @@ def recipes(queries: GroupStatistics, noise: CounterNoise) -> dict[str, Recipe]:
     if degree == 2:
         (low, high), (start, end) = map(bounds, columns)
         steepest = (high - low) / (end - start)
-        product = np.outer(factors(2, 1), factors(2, 1)).reshape(-1)
+        product = every(np.outer(factors(2, 1), factors(2, 1)).reshape(-1))
         found["slope"] = lambda counters, law, level: (
             slope(counters, powers[0], powers[1], product, law, level=level)
             .interval(level=level)
@@ -72,20 +85,20 @@ def recipes(queries: GroupStatistics, noise: CounterNoise) -> dict[str, Recipe]:
     return found
 
 
-def _of_one(column: Number | Labels, degree: int, weight: int) -> dict[str, Recipe]:
-    """Return how the intervals of one number's statistics are found."""
-    (low, high), share = bounds(column), factors(degree, 1)
+def _of_one(column: Number | Labels, degree: int, weight: int, powers: Floats) -> dict[str, Recipe]:
+    """Return how the intervals of one number's statistics are found, from the weights of its powers' sums."""
+    low, high = bounds(column)
     found: dict[str, Recipe] = {
-        mean_name(column): lambda counters, law, level: mean(counters, law, level=level, low=low, high=high),
-        "sum": partial(_sum, (low + (high - low) * share) / weight),
+        mean_name(column): partial(_mean, powers[1], low, high),
+        "sum": partial(_sum, (low + (high - low) * powers[1]) / weight),
     }
     if degree >= 2:
-        found["variance"] = partial(_variance, powers_of(degree), low, high)
-        found["standard deviation"] = partial(_deviation, powers_of(degree), low, high)
+        found["variance"] = partial(_variance, powers, low, high)
+        found["standard deviation"] = partial(_deviation, powers, low, high)
     if degree >= 3:
-        found["skewness"] = lambda counters, law, level: skewness(
-            counters, powers_of(degree), law, level=level
-        ).interval(level=level)
+        found["skewness"] = lambda counters, law, level: skewness(counters, powers, law, level=level).interval(
+            level=level
+        )
     return found
 
 
@@ -144,7 +157,9 @@ def _ratio_of_sums(
     return found
 
 
-def group_interval(release: GroupRelease, noise: CounterNoise, statistic: str, *, level: float) -> Interval:
+def group_interval(
+    release: GroupRelease, noise: CounterNoise, statistic: str, *, level: float, kept: Sequence[int] | None = None
+) -> Interval:
     """Return intervals for a statistic of every group in every trial, (T, groups); proved.
 
     Args:
@@ -152,21 +167,25 @@ def group_interval(release: GroupRelease, noise: CounterNoise, statistic: str, *
         noise: of one counter.
         statistic: its name among the release's statistics.
         level: of each interval.
+        kept: which group columns are still told apart, as ``GroupRelease.statistics`` takes them: a coarser group has
+            the noise of all groups in it. All columns where it is None.
 
     Raises:
-        ParameterError: the release has no such statistic.
+        ParameterError: the release has no such statistic, or no such columns.
     """
-    recipe = recipes(release.queries, noise).get(statistic)
+    counters = release.cells_by(range(len(release.queries.shape)) if kept is None else kept)
+    cells = counters.shape[-1] // release.counters.shape[-1]
+    recipe = recipes(release.queries, noise, cells=cells).get(statistic)
     if recipe is None:
         raise ParameterError(f"There is no such statistic of these groups: {statistic!r}.")
-    counters = release.counters.reshape(-1, release.counters.shape[-1]).astype(np.float64)
-    blocks = [recipe(counters[at : at + BLOCK], noise, level) for at in range(0, len(counters), BLOCK)]
+    flat = counters.reshape(-1, counters.shape[-1])
+    blocks = [recipe(flat[at : at + BLOCK], noise, level) for at in range(0, len(flat), BLOCK)]
     low, high, silent, enters = (
         np.concatenate([np.broadcast_to(getattr(block, name), block.low.shape) for block in blocks])
         for name in ("low", "high", "says_nothing", "enters_at")
     )
     whole = Interval(low=low, high=high, level=level, kind=Kind.PROVED, says_nothing=silent, enters_at=enters)
-    return whole.reshaped(release.counters.shape[:-1])
+    return whole.reshaped(counters.shape[:-1])
 
 
 def group_intervals(release: GroupRelease, noise: CounterNoise, *, level: float) -> dict[str, Interval]:

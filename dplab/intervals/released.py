@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
 
 import numpy as np
 
-from dpcore.core import DataRelease, Floats, HistogramRelease, Mechanism, ParameterError, Problem, Release, check_memory
+from dpcore.core import DataRelease, Floats, HistogramRelease, Mechanism, ParameterError, Problem, Release
 from dpcore.mechanisms.grouped.counters import GaussianGroupCounters, GroupCounters
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, GroupQuantilesRelease, line_of
 from dpcore.mechanisms.grouped.release import GroupRelease
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
+from dpcore.mechanisms.ranges.estimates import estimate
 from dpcore.mechanisms.robust.counted_mean import CountedMean, MeanRelease, weight
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables
 from dpcore.randomness import NoisyCounts, Preview
@@ -24,6 +27,10 @@ from dplab.intervals.quantiles import centred_counts, quantile_cells
 from dplab.intervals.ratios import mean
 
 CELLS, MEAN, ROWS = "cells", "mean", "rows"
+MAX_DRAWN_CELLS = 1 << 21
+"""Cells of all releases that are drawn again for quantiles of groups."""
+MIN_DRAWS = 99
+"""Releases that are drawn again at least: enough for levels up to 99%."""
 
 
 def noise_law(mechanism: Mechanism, problem: Problem) -> CounterNoise:
@@ -52,7 +59,14 @@ def noise_of(mechanism: Mechanism, release: Release) -> CounterNoise:
     return noise_law(mechanism, release.problem)
 
 
-def interval(mechanism: Mechanism, release: Release, statistic: str, *, level: float = 0.95) -> Interval:
+def interval(
+    mechanism: Mechanism,
+    release: Release,
+    statistic: str,
+    *,
+    level: float = 0.95,
+    kept: Sequence[int] | None = None,
+) -> Interval:
     """Return intervals for a statistic of a release; proved.
 
     Args:
@@ -61,13 +75,14 @@ def interval(mechanism: Mechanism, release: Release, statistic: str, *, level: f
         statistic: "cells" of a histogram, (T, size); "mean" or "rows" of a counted mean, (T,); a statistic of groups,
             (T, groups).
         level: of each interval; see ``level_each`` for several together.
+        kept: of groups, which group columns are still told apart: see ``group_interval``; none for the total.
 
     Raises:
         ParameterError: there is no such statistic of this mechanism.
     """
     noise = noise_of(mechanism, release)
     if isinstance(release, GroupRelease):
-        return group_interval(release, noise, statistic, level=level)
+        return group_interval(release, noise, statistic, level=level, kept=kept)
     if isinstance(release, HistogramRelease) and statistic == CELLS:
         return single(release.counts, noise, level=level)
     if isinstance(release, MeanRelease) and statistic == ROWS:
@@ -116,17 +131,53 @@ def group_quantile(
 ) -> Interval:
     """Return the first and last cell that may hold the q-quantile of each group's rows, (T, groups), proved.
 
-    The noise of all groups has one law, so that it is drawn again for one group without rows.
+    Raises:
+        ParameterError: q is not between 0 and 1.
+    """
+    cells, rows = line_of(release.problem).ordered, release.rows()
+    widths = group_half_widths(mechanism, release.problem, (q,), level=level, digest=digest).of_quantiles[0]
+    centred = centred_counts(rows.reshape(-1, cells), q, ordered=cells)
+    return quantile_cells(centred, widths, level=level).reshaped(rows.shape[:2])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupHalfWidths:
+    """Half-widths of the noise of one group's cells; every group's noise has the same law.
+
+    Attributes:
+        of_rows: of a group's number of rows.
+        of_quantiles: of ``centred_counts`` for each share, (shares, cells).
+    """
+
+    of_rows: float
+    of_quantiles: Floats
+
+
+@lru_cache(maxsize=16)
+def group_half_widths(
+    mechanism: GroupQuantileCounts, problem: Problem, shares: tuple[float, ...], *, level: float, digest: str
+) -> GroupHalfWidths:
+    """Return the half-widths of the noise of quantiles by group, drawn again for one group without rows; kept.
+
+    Of many cells fewer releases are drawn, which changes no coverage.
 
     Raises:
-        ParameterError: q is not between 0 and 1, or the draws would take too much memory.
+        ParameterError: a share is not between 0 and 1.
     """
-    cells, solver = line_of(release.problem).ordered, release.solver
-    check_memory(DRAWS * cells, what="Draws of this noise", smaller="take fewer cells", each=50)
-    empty = solver.measured(np.zeros((1, cells), dtype=np.int64))
-    draw = NoisyCounts(empty, epsilon=mechanism.epsilon, sensitivity=mechanism.sensitivity(release.problem))
-    drawn = Preview(seed_of(digest)).draw(draw, DRAWS) / solver.plan.steps
-    errors = centred_counts(solver.counts(drawn, n=release.problem.n), q, ordered=cells)
-    rows = release.rows()
-    centred = centred_counts(rows.reshape(-1, cells), q, ordered=cells)
-    return quantile_cells(centred, half_widths(errors, level=level), level=level).reshaped(rows.shape[:2])
+    cells = line_of(problem).ordered
+    solver = estimate(mechanism.plan(problem), spare=0, known=False)
+    draw = NoisyCounts(
+        solver.measured(np.zeros((1, cells), dtype=np.int64)),
+        epsilon=mechanism.epsilon,
+        sensitivity=mechanism.sensitivity(problem),
+    )
+    drawn = Preview(seed_of(digest)).draw(draw, draws_of_cells(cells)) / solver.plan.steps
+    errors = solver.counts(drawn, n=problem.n)
+    widths = [half_widths(centred_counts(errors, q, ordered=cells), level=level) for q in shares]
+    [of_rows] = half_widths(errors.sum(axis=1, keepdims=True), level=level).tolist()
+    return GroupHalfWidths(of_rows=of_rows, of_quantiles=np.stack(widths))
+
+
+def draws_of_cells(cells: int) -> int:
+    """Return how many releases are drawn again for half-widths of so many cells."""
+    return max(MIN_DRAWS, min(DRAWS, MAX_DRAWN_CELLS // cells))

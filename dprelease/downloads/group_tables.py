@@ -12,18 +12,21 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from dpcore.mechanisms.grouped.mechanism import GroupMechanism
-from dpcore.mechanisms.grouped.release import statistics_of
+from dpcore.mechanisms.grouped.release import GroupRelease, group_labels, statistics_of
 from dpcore.mechanisms.grouped.weights import counters_per_group, row_weight
 from dplab.intervals.combinations import half_width
-from dplab.intervals.noise import LaplaceNoise
+from dplab.intervals.groups import group_interval, interval_names
+from dplab.intervals.noise import CounterNoise, LaplaceNoise
 from dplab.intervals.planned_margins import budget_for_sum_and_count, people_needed
 from dplab.intervals.released import noise_law
 from dprelease.downloads.escaping import escape
-from dprelease.requests.intervals import LEVEL, decimals, end_names, of_population, outwards
+from dprelease.requests.intervals import LEVEL, decimals, end_names, of_population, outwards, written_ends
 from dprelease.requests.parts import RequestPart
 
 MARGIN = 0.25
 """Half of an interval, as a share of the range, above which a group's mean says too little to be shown."""
+MAX_TOGETHER = 1024
+"""Largest number of counters that are taken together in a report: the law of more noises takes long."""
 DIGITS = 2
 """Digits of half of an interval's width that a report shows."""
 HIDDEN = "too few rows to say"
@@ -55,12 +58,89 @@ def group_tables(question: RequestPart, rows: Sequence[Mapping[str, str]], *, mo
         f"<p>A group is shown as “{HIDDEN}” where its number of rows, with noise, is below {needed:,}: the interval of "
         f"a mean may then take more than {2 * MARGIN:.0%} of the range.</p>"
     )
+    if (groups := queries.count) > 1:
+        yield (
+            f"<p>Each interval holds by itself. Those of one statistic in all {groups:,} groups hold together in at "
+            f"least {math.floor(100 * LEVEL**groups)}% of releases.</p>"
+        )
     if isinstance(noise, LaplaceNoise) and len(queries.numbers) == 1:
         times = budget_for_sum_and_count(queries, noise, level=LEVEL)
         yield (
             f"<p>For the same margin of a mean in the middle of the range, OpenDP's <code>dp.mean</code>, which spends "
             f"half of ε on a sum and half on a count, would need about {times:.2g} times this ε.</p>"
         )
+    yield from _tables(rows, needed=needed, margin=margin, most=most)
+
+
+def margin_tables(question: RequestPart, rows: Sequence[Mapping[str, str]], *, most: int) -> Iterator[str]:
+    """Write tables of coarser groups as HTML: by each group column alone, and of all rows; from the counters in a file.
+
+    Their counters are sums, with the noise of all groups in them: a coarser group's margin of its rows is larger.
+    """
+    queries, noise = statistics_of(question.problem), noise_law(question.mechanism, question.problem)
+    columns, counters = range(len(queries.shape)), counters_per_group(queries)
+    if queries.count == 1:
+        return
+    yield "<h4>Groups taken together</h4>"
+    if queries.count * counters > MAX_TOGETHER:
+        yield f"<p>Of more than {MAX_TOGETHER:,} counters this report shows none; the file has them to add up.</p>"
+        return
+    drawn = GroupRelease(
+        problem=question.problem_of_persons,
+        guarantee=question.mechanism.guarantee(question.problem),
+        sampler="",
+        refused=np.zeros(1, dtype=np.bool_),
+        counters=np.array([[[int(row[f"counter {j}"]) for j in range(counters)] for row in rows]], dtype=np.int64),
+    )
+    yield "<p>Their counters are sums of those above, and their noise is the sum of the noise. No ε is spent.</p>"
+    for kept in ((), *((place,) for place in columns if len(columns) > 1)):
+        together = queries.count // math.prod(queries.shape[place] for place in kept)
+        margin = half_width(np.ones(counters * together), noise, LEVEL) / row_weight(queries)
+        alone = half_width(np.ones(counters), noise, LEVEL) / row_weight(queries)
+        needed = math.ceil(rows_needed(question) * margin / alone)
+        yield from _tables(_margin_lines(drawn, noise, kept), needed=needed, margin=margin, most=most)
+
+
+def _margin_lines(drawn: GroupRelease, noise: CounterNoise, kept: tuple[int, ...]) -> list[dict[str, str]]:
+    """Return the lines that a file of coarser groups would have: labels, each statistic and its ends."""
+    values, queries = drawn.statistics(kept), drawn.queries
+    count = values["rows"].shape[1]
+    columns: dict[str, Sequence[object]] = {
+        name: list(labels) for name, labels in group_labels(queries, np.arange(count), kept).items()
+    }
+    for name in interval_names(queries, noise):
+        low, high = written_ends(group_interval(drawn, noise, name, level=LEVEL, kept=kept))
+        for column, numbers in zip((name, *end_names(name)), (values[name][0], low, high), strict=True):
+            columns[column] = ["" if math.isnan(number) else repr(number) for number in numbers.tolist()]
+    return [
+        {name: str(each) for name, each in zip(columns, line, strict=True)}
+        for line in zip(*columns.values(), strict=True)
+    ]
+
+
+def quantile_tables(rows: Sequence[Mapping[str, str]], *, most: int) -> Iterator[str]:
+    """Write a table of each quantile, with at most so many groups, as HTML: of the lines of the file of quantiles."""
+    low, high = (float(rows[0][name]) for name in end_names("rows"))
+    margin = (high - low) / 2
+    needed = rows_for_quantiles(margin)
+    yield (
+        f"<p>A group is shown as “{HIDDEN}” where its number of rows, with noise, is below {needed:,}: the noise of "
+        f"its number of rows may then be more than {MARGIN:.0%} of it.</p>"
+    )
+    yield from _tables(rows, needed=needed, margin=margin, most=most)
+
+
+def rows_for_quantiles(margin: float) -> int:
+    """Return the noisy number of rows from which a group's quantiles are shown; a public number.
+
+    Args:
+        margin: half of the interval of a number of rows, which is the same for all groups.
+    """
+    return math.ceil(margin / MARGIN)
+
+
+def _tables(rows: Sequence[Mapping[str, str]], *, needed: int, margin: float, most: int) -> Iterator[str]:
+    """Write a table of each statistic of lines of a file."""
     for statistic in _statistics(rows):
         sampled = set(end_names(of_population(statistic))) <= set(rows[0])
         heads = [*_heads(statistic), *[f"population, about {100 * LEVEL:g}%"] * sampled]

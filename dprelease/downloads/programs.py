@@ -72,7 +72,8 @@ def answers(table, kind):
     rows = table["rows"] if "rows" in table else table["share"] * n
     places = sorted({len(table) * part // 5 for part in range(1, 5)})
     if kind == "Cells" and "rows" in table:
-        columns = [name for name in table if name not in ("refused", "cell", "rows")]
+        last = list(table).index("rows low") if "rows low" in table else len(table.columns)
+        columns = [name for name in list(table)[:last] if name not in ("refused", "cell", "rows")]
         return [(table[columns].iloc[place].to_dict(), rows.iloc[place]) for place in places]
     if kind in ("Thresholds", "Intervals") and "value" in table:
         highest = sorted({table["value"].iloc[place] for place in places} - {None})

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from dpcore.core import Domain, rounded_up
@@ -15,10 +16,13 @@ from dpcore.core.safe_csv import unescape_frame
 from dpcore.data.columns import is_number
 from dpcore.data.dates import is_dates
 from dpcore.mechanisms.tables.whole_table import DISTANCES, SYNTHETIC_ROWS
+from dpcore.queries.groups import GroupQuantiles
 from dprelease.downloads.escaping import escape
-from dprelease.downloads.group_tables import group_tables, is_group_file
+from dprelease.downloads.group_tables import group_tables, is_group_file, margin_tables, quantile_tables
+from dprelease.downloads.statistics import has_count_ends
 from dprelease.ledger.records import Stored, restored_sentence
 from dprelease.requests.parts import Request
+from dprelease.requests.quantile_tables import QUANTILES
 from dprelease.requests.tables import BETA
 
 if TYPE_CHECKING:
@@ -147,9 +151,17 @@ def _results(stored: Stored) -> Iterator[str]:
         )
         for name in part["files"]:
             if is_group_file(question):
-                yield from group_tables(question, _lines(stored.files[name]), most=MAX_BARS)
+                lines = _lines(stored.files[name])
+                yield from group_tables(question, lines, most=MAX_BARS)
+                yield from margin_tables(question, lines, most=MAX_BARS)
+            elif name.endswith(f"{QUANTILES}.csv"):
+                yield from quantile_tables(_lines(stored.files[name]), most=MAX_BARS)
+            elif isinstance(question.queries, GroupQuantiles):
+                yield from _paragraphs(f"The file {name} has the estimated number of rows in each cell of each group.")
             else:
-                yield from _picture(name, stored.files[name], question.problem.domain)
+                yield from _picture(
+                    name, stored.files[name], question.problem.domain, ends=2 * has_count_ends(question)
+                )
 
 
 def _lines(contents: bytes) -> list[dict[str, str]]:
@@ -160,8 +172,8 @@ def _lines(contents: bytes) -> list[dict[str, str]]:
     return [{str(name): text for name, text in row.items()} for row in unescape_frame(table).to_dict("records")]
 
 
-def _picture(name: str, contents: bytes, domain: Domain) -> Iterator[str]:
-    """Write a released table as a bar chart."""
+def _picture(name: str, contents: bytes, domain: Domain, *, ends: int = 0) -> Iterator[str]:
+    """Write a released table, without so many last columns, as a bar chart."""
     import pandas as pd
 
     if SYNTHETIC_ROWS in name:
@@ -174,7 +186,7 @@ def _picture(name: str, contents: bytes, domain: Domain) -> Iterator[str]:
     if DISTANCES in name:
         yield from _paragraphs(_distances(pd.read_csv(io.BytesIO(contents)), name))
         return
-    rows = _lines(contents)
+    rows = [dict(islice(row.items(), len(row) - ends)) for row in _lines(contents)]
     if any(row.get("refused") == "True" for row in rows):
         yield from _paragraphs("The mechanism gave no answer (⊥). This is a result like any other.")
         return

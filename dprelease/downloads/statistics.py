@@ -20,13 +20,16 @@ from dpcore.data.dates import is_dates
 from dpcore.data.product import is_table
 from dpcore.data.reading.intake import clean_name
 from dpcore.mechanisms.grouped.mechanism import GroupMechanism
+from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, line_of, quantiles_of
 from dpcore.mechanisms.grouped.release import statistics_of
 from dpcore.mechanisms.robust.counted_mean import CountedMean, may_count
 from dplab.intervals.ratios import mean
 from dplab.intervals.released import noise_law
-from dprelease.downloads.group_tables import HIDDEN, rows_needed
-from dprelease.requests.intervals import LEVEL, decimals, end_names, noise_of_counts, of_population, outwards
+from dprelease.downloads.group_tables import HIDDEN, rows_for_quantiles, rows_needed
+from dprelease.requests.intervals import LEVEL, decimals, end_names, noise_of_file, of_population, outwards
 from dprelease.requests.parts import RequestPart
+from dprelease.requests.quantile_tables import quantile_name
+from dprelease.requests.tables import csv_files, preview_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +40,7 @@ OF_POPULATION = f"population with sampling, about {100 * LEVEL:g}%"
 MAX_NAMED = 12
 """Groups that a sentence names."""
 OF_TWO = {"slope": "Slope of {} on {}", "correlation": "Correlation of {} and {}", "ratio of sums": "Ratio of {} to {}"}
+QUANTILE_TITLES = {0.25: "Lower quartile", 0.5: "Median", 0.75: "Upper quartile"}
 OTHER = "any other value"
 """Label of a group of missing values and values that do not fit."""
 
@@ -130,21 +134,43 @@ def released_statistics(question: RequestPart, contents: bytes) -> list[Released
         return []
     if isinstance(question.mechanism, GroupMechanism):
         return list(_of_groups(question, table))
+    if isinstance(question.mechanism, GroupQuantileCounts):
+        return list(_of_quantiles(question, table))
     if isinstance(question.mechanism, CountedMean):
         return _of_mean(question, table)
-    noise = noise_of_counts(question.mechanism, question.problem)
-    if noise is None or "rows" not in table:
+    if not has_count_ends(question):
         return []
-    half, rows, domain = noise.half_width(1 - LEVEL), table.iloc[:, -1].to_numpy(dtype=float), question.reading.domain
-    # In tables of counts all columns but the first and the last are the data's, whatever their names.
-    cells = range(len(table))
-    labels = _labels(table.iloc[:, 1:-1]) if is_table(domain) else [domain.describe(cell) for cell in cells]
+    domain = question.reading.domain
+    # In tables of counts the data's columns, whatever their names, stand between the first and the last three.
+    rows, low, high = table.iloc[:, -3:].to_numpy(dtype=float).T
+    labels = _labels(table.iloc[:, 1:-3]) if is_table(domain) else [domain.describe(cell) for cell in range(len(table))]
     by = " × ".join(map(clean_name, question.reading.columns))
-    return [
-        ReleasedStatistic(
-            title=f"Rows by {by}", labels=labels, values=rows, low=rows - half, high=rows + half, whole=True
-        )
-    ]
+    return [ReleasedStatistic(title=f"Rows by {by}", labels=labels, values=rows, low=low, high=high, whole=True)]
+
+
+def has_count_ends(question: RequestPart) -> bool:
+    """Return whether the file of a part has counts of cells, and behind them the ends of their intervals."""
+    return noise_of_file(question.mechanism, question.problem) is not None
+
+
+def printed_table(question: RequestPart, *, digest: str) -> pd.DataFrame | None:
+    """Return the table of a simulated release of mock data as it would be printed; None where no interval is known.
+
+    A line for each group, and a column of texts for each statistic with its margin; groups of too few noisy rows are
+    hidden.
+
+    Args:
+        question: a part of a request.
+        digest: of the request.
+    """
+    import pandas as pd
+
+    files = csv_files(preview_of(question), question.mechanism, digest=digest)
+    found = next(filter(None, (released_statistics(question, contents) for contents in files.values())), [])
+    if not found:
+        return None
+    columns = {each.title.partition(" by ")[0]: [*map(each.amount, range(len(each.labels)))] for each in found}
+    return pd.DataFrame({"group": [each or "all rows" for each in found[0].labels]} | columns)
 
 
 def released_table(contents: bytes) -> pd.DataFrame:
@@ -186,6 +212,29 @@ def _of_groups(question: RequestPart, table: pd.DataFrame) -> Iterator[ReleasedS
         yield ReleasedStatistic(
             title=title + (f" by {by}" if by else ""), name=name, unit=unit, labels=labels, values=value, low=low,
             high=high, population=(wider[0], wider[1]) if wider else None, whole=title.startswith("Rows"),
+        )  # fmt: skip
+
+
+def _of_quantiles(question: RequestPart, table: pd.DataFrame) -> Iterator[ReleasedStatistic]:
+    """Return quantiles of groups, rows last; none of the file with the rows per cell."""
+    queries, line = quantiles_of(question.problem), line_of(question.problem)
+    if quantile_name(queries.quantiles[0]) not in table:
+        return
+    names = [clean_name(name) for name in queries.domain.names]
+    labels = _labels(table[[name for name in table if str(name).startswith("group ")]])
+    by = " × ".join(names[place] for place in queries.group_columns)
+    low, high = (table[name].to_numpy(dtype=float) for name in end_names("rows"))
+    hidden = table["rows"].to_numpy(dtype=float) < rows_for_quantiles((high - low).max() / 2)
+    of = {
+        quantile_name(share): f"{QUANTILE_TITLES.get(share, f'Quantile {share:g}')} of" for share in queries.quantiles
+    }
+    for name in (*of, "rows"):
+        numbers = [table[each].to_numpy(dtype=float) for each in (name, *end_names(name))]
+        value, low, high = (np.where(hidden & (name != "rows"), np.nan, each) for each in numbers)
+        title = f"{of[name]} {names[queries.numbers[0]]}" if name in of else "Rows"
+        yield ReleasedStatistic(
+            title=title + (f" by {by}" if by else ""), name=name, unit=line.unit if name in of else "", labels=labels,
+            values=value, low=low, high=high, whole=name not in of,
         )  # fmt: skip
 
 

@@ -3,7 +3,8 @@
 A line names columns, each with a range of numbers or dates, a label, or a comparison. Lines about the same columns are
 one question: a table of these columns, in which numbers are cut only where a range begins or ends. A line's answer is a
 sum of the table's cells. A line may name a statistic by group instead (``group_lines``). A CSV table whose first line
-names columns is another notation: an empty field is no condition. Everything here is public.
+names columns is another notation: an empty field is no condition. So is one whose first line is “statistic, of, by”, or
+some of these with “smallest group”: each line below names a statistic by group. Everything here is public.
 
 A range of whole numbers includes both ends; a range of other numbers excludes its upper end.
 
@@ -45,6 +46,8 @@ RANGE = re.compile(rf"({NUMBER})\s*(?:-|−|–|—|\.\.|to\b)\s*({NUMBER})")
 BETWEEN = ",\t;"
 """Field separators below a header line: text from a spreadsheet has tabs."""
 COMPARED = re.compile(r"(<=|>=|<|>|≤|≥|==?|is\b|at least\b|at most\b|below\b|above\b)?\s*(.*)", re.DOTALL)
+STATISTIC_HEADER = {"statistic": "{}", "of": " of {}", "by": " by {}", "smallest group": ", groups of {}"}
+"""Names in the first line of a CSV of statistics by group, and what a field below adds to the line that it means."""
 SIGNS = {"≤": "<=", "≥": ">=", "==": "=", "is": "=", "at least": ">=", "at most": "<=", "below": "<", "above": ">"}
 
 Condition = tuple[float, float] | str
@@ -73,14 +76,20 @@ def read_lines(text: str, table: DeclaredTable) -> Lines:
     groups: dict[GroupLine, None] = {}
     names = [column.name for column in table.used]
     rows = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    of_statistics = _statistics_header(rows[0][1], table) if rows else None
+    if of_statistics is not None:
+        rows = rows[1:]
     try:
-        plain = not rows or _names_groups(rows[0][1], table)
+        plain = not rows or of_statistics is not None or _names_groups(rows[0][1], table)
         header, sign = ([], "") if plain else _header(rows[0][1], table)
     except ParameterError as problem:  # without a header the lines below have no meaning
         return Lines(lines={}, problems=(f"Line {rows[0][0]}: {problem}",))
     rows = rows[bool(header) :]
     for number, line in rows[:MAX_LINES]:
         try:
+            if of_statistics is not None:
+                groups[_statistic_of(line, *of_statistics, table)] = None
+                continue
             if header:
                 fields = _fields(line, sign)
                 if len(fields) != len(header):
@@ -101,6 +110,32 @@ def read_lines(text: str, table: DeclaredTable) -> Lines:
         problems=tuple(problems),
         groups=tuple(groups),
     )
+
+
+def _statistics_header(line: str, table: DeclaredTable) -> tuple[list[str], str] | None:
+    """Return the names in the first line of a CSV of statistics, and its separator; None for any other line."""
+    for sign in BETWEEN:
+        try:
+            names = [field.casefold() for field in _fields(line, sign)]
+        except ParameterError:
+            continue
+        known = "statistic" in names and set(names) <= set(STATISTIC_HEADER) and len(set(names)) == len(names)
+        if known and len(names) > 1 and not {column.name for column in table.used} >= set(_fields(line, sign)):
+            return names, sign
+    return None
+
+
+def _statistic_of(line: str, names: Sequence[str], sign: str, table: DeclaredTable) -> GroupLine:
+    """Return the statistic by group in a line below such a header; raises ParameterError with one sentence."""
+    fields = _fields(line, sign)
+    if len(fields) != len(names):
+        raise ParameterError(f"it has {len(fields)} fields, the first line {len(names)}.")
+    named = dict(zip(names, fields, strict=True))
+    text = "".join(form.format(named[name]) for name, form in STATISTIC_HEADER.items() if named.get(name))
+    found = read_group_line(text, table) if named["statistic"] else None
+    if found is None:
+        raise ParameterError(f"“{named['statistic'][:SHOWN]}” is no statistic by group.")
+    return found
 
 
 def conditions(line: str, table: DeclaredTable) -> dict[str, Condition]:

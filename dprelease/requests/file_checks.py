@@ -21,6 +21,7 @@ from dpcore.core.sizes import check_memory
 from dpcore.data.columns import Labels, Number, is_labels
 from dpcore.data.dates import is_dates, written
 from dpcore.data.product import is_table
+from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, line_of, quantiles_of
 from dpcore.mechanisms.grouped.release import GroupRelease
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease
 from dpcore.mechanisms.intervals.boxes import BoxRelease, boxes_of, sub_cells
@@ -31,9 +32,10 @@ from dpcore.mechanisms.robust.counted_mean import MeanRelease, may_count, weight
 from dpcore.mechanisms.tables.release import DirectRelease
 from dpcore.mechanisms.tables.whole_table import SYNTHETIC_ROWS, RowsRelease, WholeTable
 from dpcore.queries.marginals import Marginals
-from dprelease.requests.intervals import end_places, same_ends
+from dprelease.requests.intervals import count_half_widths, end_places, noise_of_file, same_ends
 from dprelease.requests.parts import RequestPart
-from dprelease.requests.tables import BETA, csv_files, preview_of
+from dprelease.requests.quantile_tables import QUANTILES, SLACK, quantile_table
+from dprelease.requests.tables import ANSWERS, BETA, answers_csv, csv_files, preview_of, table_csv
 
 DRAWN = {"rows", "share", "outcome"}
 """Columns of random numbers in releases whose other columns are fixed; they are the last of a file.
@@ -55,17 +57,18 @@ OTHER = "The columns, lines, labels or numbers of {name} do not match the reques
 Rows = list[list[str]]
 
 
-def table_faults(question: RequestPart, files: Mapping[str, bytes], *, prefix: str) -> Iterator[str]:
+def table_faults(question: RequestPart, files: Mapping[str, bytes], *, prefix: str, digest: str) -> Iterator[str]:
     """Check the files of a part against its request; yields a sentence for each fault.
 
     Args:
         question: the part of a request.
         files: its files by name.
         prefix: prefix of the file names.
+        digest: of the request.
     """
     try:
         drawn = preview_of(question)
-        expected = csv_files(drawn, question.mechanism)
+        expected = csv_files(drawn, question.mechanism, digest=digest)
         drawn = replace(drawn, problem=question.problem_of_persons)  # mock rows may be fewer
     except Exception:  # the mechanism cannot run on mock data, or memory is too small
         yield (
@@ -88,6 +91,9 @@ def table_faults(question: RequestPart, files: Mapping[str, bytes], *, prefix: s
         lines, wanted = read_rows(files[prefix + name]), read_rows(contents)
         if not lines:
             yield NO_CSV.format(name=prefix + name)
+        elif name == f"{QUANTILES}.csv":
+            if not _quantiles_fit(question, lines, read_rows(files[f"{prefix}{ANSWERS}.csv"]), digest=digest):
+                yield OTHER.format(name=prefix + name)
         elif not _fits(question, lines, wanted, drawn):
             yield OTHER.format(name=prefix + name)
 
@@ -157,6 +163,11 @@ def _fits(question: RequestPart, lines: Rows, expected: Rows, drawn: Release) ->
         return False
     if isinstance(drawn, RowsRelease):
         return _distances_fit(question, lines, expected, drawn)
+    if noise := noise_of_file(question.mechanism, question.problem):
+        ends = len(lines[0]) - 2
+        if not _count_ends_fit(lines, count_half_widths(noise)):
+            return False
+        lines, expected = [row[:ends] for row in lines], [row[:ends] for row in expected]
     names = lines[0]
     refusals = {row[names.index("refused")] for row in lines[1:]} if "refused" in names else set()
     refusals = refusals or {"False"}  # a database without a point has no line
@@ -215,7 +226,7 @@ def _built(drawn: Release, lines: Rows, *, refused: bool) -> Release | None:
 
 def _written_again(built: Release, question: RequestPart) -> Rows:
     """Return the lines of the file that a rebuilt release has."""
-    return read_rows(next(iter(csv_files(built, question.mechanism).values())))
+    return read_rows(answers_csv(built, question.mechanism))
 
 
 def _groups_fit(question: RequestPart, lines: Rows, drawn: GroupRelease) -> bool:
@@ -230,6 +241,38 @@ def _groups_fit(question: RequestPart, lines: Rows, drawn: GroupRelease) -> bool
     ends = end_places([unescape_formula(name) for name in lines[0]], question.mechanism, question.problem)
     return all(
         _same_but_ends(row, other, ends) for row, other in zip(lines, _written_again(built, question), strict=True)
+    )
+
+
+def _count_ends_fit(lines: Rows, half_widths: set[int]) -> bool:
+    """Return whether the last three columns are counts and both ends of their intervals, all of one half-width."""
+    if not all(_is_number(text) for row in lines[1:] for text in row[-3:]):
+        return False
+    numbers = [[float(text) for text in row[-3:]] for row in lines[1:]]
+    return any(all(low == rows - half and high == rows + half for rows, low, high in numbers) for half in half_widths)
+
+
+def _quantiles_fit(question: RequestPart, lines: Rows, answers: Rows, *, digest: str) -> bool:
+    """Return whether lines of quantiles follow from the rows per cell, which stand last in the lines of answers."""
+    problem, mechanism = question.problem_of_persons, question.mechanism
+    assert isinstance(mechanism, GroupQuantileCounts)
+    try:
+        rows = np.array([float(row[-1]) for row in answers[1:]]).reshape(quantiles_of(problem).count, -1)
+    except (ValueError, IndexError):  # the file of answers has a fault of its own
+        return True
+    if rows.shape[1] != line_of(problem).ordered:
+        return True
+
+    def written_with(factor: float) -> Rows:
+        return read_rows(table_csv(quantile_table(rows, mechanism, problem, digest=digest, factor=factor)))
+
+    if lines == written_with(1.0):
+        return True
+    # On another computer an end may be that of half-widths a little smaller or larger.
+    narrow, wide = written_with(1 - SLACK), written_with(1 + SLACK)
+    return len(lines) == len(narrow) and all(
+        len(row) == len(first) and all(text in both for text, *both in zip(row, first, second, strict=True))
+        for row, first, second in zip(lines, narrow, wide, strict=True)
     )
 
 

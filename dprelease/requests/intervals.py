@@ -15,6 +15,7 @@ import numpy as np
 from dpcore.core import Floats, Mechanism, ParameterError, Problem, Release
 from dpcore.data.product import is_table
 from dpcore.mechanisms.grouped.mechanism import GroupMechanism
+from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, line_of
 from dpcore.mechanisms.grouped.release import GroupRelease, statistics_of
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
@@ -23,8 +24,8 @@ from dpcore.queries.marginals import Marginals
 from dplab.intervals.group_means import population_means, population_statistic
 from dplab.intervals.groups import group_intervals, interval_names
 from dplab.intervals.interval import Interval
-from dplab.intervals.noise import CounterNoise
-from dplab.intervals.released import noise_law
+from dplab.intervals.noise import CounterNoise, GaussianNoise
+from dplab.intervals.released import draws_of_cells, noise_law
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,9 +67,14 @@ def statistics_with_intervals(mechanism: Mechanism, problem: Problem) -> list[st
 
 def with_intervals(table: pd.DataFrame, drawn: Release, mechanism: Mechanism) -> pd.DataFrame:
     """Return the table of one release with the ends of each statistic's interval behind it, where it has some."""
+    import pandas as pd
+
+    if noise := noise_of_file(mechanism, drawn.problem):
+        rows, half = table.iloc[:, -1], noise.half_width(1 - LEVEL)
+        ends = dict(zip(end_names("rows"), (rows - half, rows + half), strict=True))
+        return pd.concat([table, pd.DataFrame(ends)], axis=1)
     if not isinstance(drawn, GroupRelease):
         return table
-    import pandas as pd
 
     noise = noise_law(mechanism, drawn.problem)
     found = group_intervals(drawn, noise, level=LEVEL)
@@ -144,6 +150,20 @@ def noise_of_counts(mechanism: Mechanism, problem: Problem) -> CounterNoise | No
         return None
 
 
+def noise_of_file(mechanism: Mechanism, problem: Problem) -> CounterNoise | None:
+    """Return the noise of each count in a file that ends with counts of cells and their intervals; None for others."""
+    if not isinstance(mechanism, IdentityHistogram | GaussianHistogram | DirectTables):
+        return None
+    return noise_of_counts(mechanism, problem)
+
+
+def count_half_widths(noise: CounterNoise) -> set[int]:
+    """Return the half-width of a count's interval, and that of another computer where it is another one."""
+    if not isinstance(noise, GaussianNoise):
+        return {noise.half_width(1 - LEVEL)}
+    return {GaussianNoise(noise.scale * (1 + slack)).half_width(1 - LEVEL) for slack in (-ALONE, 0.0, ALONE)}
+
+
 def interval_sentence(mechanism: Mechanism, problem: Problem) -> str:
     """Return how the intervals of a part are found and what they cover; empty where it has none. Reads no rows."""
     percent = f"{100 * LEVEL:g}%"
@@ -156,11 +176,18 @@ def interval_sentence(mechanism: Mechanism, problem: Problem) -> str:
             + f". {COVERS}"
             + _population_sentence(population_statistic(statistics_of(problem)), percent, problem.person_rows)
         )
-    if isinstance(mechanism, IdentityHistogram | GaussianHistogram):
-        width = noise_law(mechanism, problem).half_width(1 - LEVEL)
+    if isinstance(mechanism, GroupQuantileCounts):
+        draws = draws_of_cells(line_of(problem).ordered)
+        return (
+            f"Intervals with confidence {percent}, each by itself, of the rows and quantiles of each group: the "
+            f"columns low and high. They follow from {draws:,} simulated releases of no rows, with public random "
+            f"numbers whose seed is the request's digest. A quantile's interval consists of whole cells. {COVERS}"
+        )
+    if noise := noise_of_file(mechanism, problem):
+        width = noise.half_width(1 - LEVEL)
         return (
             f"Intervals with confidence {percent}, each by itself: a count of one cell, plus or minus {width:,} "
-            f"row{'s' * (width != 1)}, by the exact law of the noise. {COVERS}"
+            f"row{'s' * (width != 1)}, by the exact law of the noise: the columns low and high. {COVERS}"
         )
     return ""
 

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING
 from dpcore.core import DataRelease, HistogramRelease, Mechanism, Release, ValueRelease
 from dpcore.core.safe_csv import frame_csv
 from dpcore.data.twin import twin
+from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, GroupQuantilesRelease
 from dpcore.mechanisms.tables.whole_table import DISTANCES, SYNTHETIC_ROWS, RowsRelease
 from dpcore.randomness import Preview
 from dprelease.requests.intervals import with_intervals
 from dprelease.requests.parts import RequestPart
+from dprelease.requests.quantile_tables import QUANTILES, quantile_table_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
+ANSWERS = "answers"
+"""Name of the file of a release of any other kind."""
 NAMES: dict[type[Release], str] = {
     HistogramRelease: "counts",
     ValueRelease: "value",
@@ -26,21 +30,36 @@ BETA = 0.05
 MAX_PREVIEW_ROWS = 1_000_000
 
 
-def csv_files(drawn: Release, mechanism: Mechanism) -> dict[str, bytes]:
-    """Return the released files by name: one table; for synthetic rows also their distances from the tables.
+def csv_files(drawn: Release, mechanism: Mechanism, *, digest: str) -> dict[str, bytes]:
+    """Return the released files by name: one table; for some mechanisms a second one that follows from it.
+
+    Synthetic rows also have their distances from the tables, and cells of groups the groups' quantiles.
 
     Args:
         drawn: one release.
         mechanism: the one that made it; by its noise, statistics of groups have intervals.
+        digest: of the request: the seed of public noise that intervals are found from.
     """
     if isinstance(drawn, RowsRelease):
         rows = drawn.rows()
         tables = {SYNTHETIC_ROWS: drawn.table(rows=rows), DISTANCES: drawn.distances(rows, beta=BETA)}
-    else:
-        name = next((name for kind, name in NAMES.items() if isinstance(drawn, kind)), "answers")
-        frame = drawn.frame().iloc[:, 1:]  # without the number of the trial; a column may have that name
-        tables = {name: with_intervals(frame, drawn, mechanism)}
-    return {f"{name}.csv": frame_csv(_unsigned(table)).encode() for name, table in tables.items()}
+        return {f"{name}.csv": table_csv(table) for name, table in tables.items()}
+    name = next((name for kind, name in NAMES.items() if isinstance(drawn, kind)), ANSWERS)
+    files = {f"{name}.csv": answers_csv(drawn, mechanism)}
+    if isinstance(drawn, GroupQuantilesRelease) and isinstance(mechanism, GroupQuantileCounts):
+        files[f"{QUANTILES}.csv"] = table_csv(quantile_table_of(drawn, mechanism, digest=digest))
+    return files
+
+
+def answers_csv(drawn: Release, mechanism: Mechanism) -> bytes:
+    """Return the file of all that a release published, with the intervals that follow from it alone."""
+    frame = drawn.frame().iloc[:, 1:]  # without the number of the trial; a column may have that name
+    return table_csv(with_intervals(frame, drawn, mechanism))
+
+
+def table_csv(table: pd.DataFrame) -> bytes:
+    """Return a table as the bytes of its file."""
+    return frame_csv(_unsigned(table)).encode()
 
 
 def _unsigned(table: pd.DataFrame) -> pd.DataFrame:

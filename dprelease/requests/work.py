@@ -6,8 +6,10 @@ from collections.abc import Hashable
 
 from dpcore.core import Mechanism, ParameterError
 from dpcore.mechanisms.grouped.mechanism import GroupMechanism
+from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, line_of, quantiles_of
 from dpcore.mechanisms.grouped.release import statistics_of
 from dpcore.mechanisms.tables.whole_table import WholeTable
+from dplab.intervals.released import draws_of_cells
 from dprelease.requests.parts import Request, RequestPart
 from dprelease.requests.tables import MAX_PREVIEW_ROWS
 
@@ -22,6 +24,8 @@ CELL_SECONDS = 4e-6
 
 INTERVAL_SECONDS = {(1, 1): 2e-3, (2, 1): 2e-3, (1, 2): 6e-3, (1, 3): 6e-3, (2, 2): 2.5e-2}
 """To find a group's intervals twice, as mock statistics have some too, by how many numbers and the degree."""
+DRAWN_SECONDS, SHARE_SECONDS = 2e-6, 3e-7
+"""To draw a cell's noise again for intervals of quantiles, and to find one quantile's half-width there."""
 
 
 def too_much_work(request: Request) -> str:
@@ -66,6 +70,12 @@ def _file_seconds(part: RequestPart) -> float:
     if isinstance(part.mechanism, GroupMechanism):
         queries = statistics_of(part.problem)
         seconds += queries.count * (LINE_SECONDS + INTERVAL_SECONDS[len(queries.numbers), queries.degree])
+    if isinstance(part.mechanism, GroupQuantileCounts):
+        cells = line_of(part.problem).ordered
+        seconds += LINE_SECONDS * cells * quantiles_of(part.problem).count
+        seconds += (
+            draws_of_cells(cells) * cells * (DRAWN_SECONDS + SHARE_SECONDS * len(quantiles_of(part.problem).quantiles))
+        )
     return seconds
 
 

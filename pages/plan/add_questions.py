@@ -94,7 +94,7 @@ def paste_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion])
         key=f"plan_lines_{controls_version()}_{plan_table.key}", placeholder=EXAMPLE, height=100,
         help="A range of whole numbers includes both ends; a range of other numbers excludes the upper end. "
              "Lines about the same columns become one statistic. Statistics by group begin with people, share, "
-             "sum, mean, spread, ratio, slope, median, quartiles or deciles.",
+             "sum, mean, spread, ratio, slope, median, quartiles or deciles. Their CSV begins with: statistic, of, by.",
     )  # fmt: skip
     if not st.button("Add these lines", key="plan_lines_add", type="primary"):
         return

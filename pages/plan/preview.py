@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from dpcore.core.safe_csv import escape_frame
 from dpcore.data.product import is_map
+from dprelease.downloads.statistics import printed_table
 from dprelease.plan.errors import QuestionRehearsal, rehearse_question
+from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
+from dprelease.requests.parts import Request
 from pages.charts.component import draw
 from pages.charts.histogram import histogram, playable_releases
 from pages.charts.maps import MAX_FRAMES, released_map
 from pages.plan.questions import question_title
 from pages.shell.controls import audit_link
 from pages.shell.tasks.memory import remember
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SEED = 1
 MAX_ROWS = 500
@@ -31,6 +39,11 @@ def preview(plan: Plan) -> None:
             format_func=lambda at: f"{at + 1}. {question_title(plan.table, plan.questions[at])}",
         )  # fmt: skip
         question = plan.questions[chosen]
+        if question.statistic and (printed := _printed(plan, question)) is not None:
+            labels = escape_frame(printed[["group"]].head(MAX_ROWS))  # the other texts are this program's own
+            st.dataframe(printed.head(MAX_ROWS).assign(group=labels["group"]), height=240, hide_index=True)
+            st.caption(f"{BADGE}. As a report prints it: each number ± its margin, and no group of too few rows.")
+            return
         rehearsal = remember(
             f"rehearsed|{chosen}|{plan.text.decode()}", lambda: rehearse_question(plan, question, seed=SEED)
         )
@@ -51,3 +64,10 @@ def preview(plan: Plan) -> None:
         audit_query = audit_link(question.entry, {**question.values, "epsilon": question.epsilon}, plan.neighbours)
         st.page_link("learn/page.py", label="Test this privacy claim", query_params=audit_query)
         st.caption("“True” means mock data with your declared columns. The picture contains no values of your data.")
+
+
+def _printed(plan: Plan, question: PlannedQuestion) -> pd.DataFrame | None:
+    """Return the table of a statistic by group as a report prints it, of mock data; None where no interval is known."""
+    part = plan.part(question)
+    digest = Request(parts=(part,)).digest
+    return remember(f"printed|{digest}", lambda: printed_table(part, digest=digest))

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from dpcore.core.safe_csv import escape_frame
-from dprelease.downloads.statistics import ReleasedStatistic, released_statistics, released_table
+from dprelease.downloads.statistics import ReleasedStatistic, has_count_ends, released_statistics, released_table
 from dprelease.requests.parts import Request, RequestPart
+from dprelease.requests.quantile_tables import QUANTILES
 from pages.charts.component import draw_with_table
 from pages.release.expected import both_errors
 from pages.release.figure import released_counts, released_groups, watermarked
@@ -47,7 +48,9 @@ def show_cards(
     if count > MAX_CARDS and not st.toggle(f"Show all {count} statistics", key=f"release_all-{key}"):
         results = results[:MAX_CARDS]
     for place, (question, named) in enumerate(results, 1):
-        for number, (name, contents) in enumerate(named.items(), 1):
+        # The quantiles of groups stand before the cells that they follow from.
+        ordered = sorted(named.items(), key=lambda each: not each[0].endswith(f"{QUANTILES}.csv"))
+        for number, (name, contents) in enumerate(ordered, 1):
             with st.container(border=True):
                 _card(request, question, name, contents, key=f"{key}-{place}-{number}", badge=badge, mock=mock)
                 if downloadable:
@@ -61,6 +64,8 @@ def _card(
     request: Request, question: RequestPart, name: str, contents: bytes, *, key: str, badge: str, mock: bool
 ) -> None:
     frame = released_table(contents)
+    if has_count_ends(question):
+        frame = frame.iloc[:, :-2]
     statistics = released_statistics(question, contents)
     watermark = " · mock data" if mock else ""
     if not statistics:

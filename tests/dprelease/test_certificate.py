@@ -1,22 +1,26 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from dpcore.core import Neighbours
+from dpcore.core.safe_csv import frame_csv
 from dprelease.certificate import _accuracy, certificate, faults_against_ledger, verify
-from dprelease.ledger.canonical import canonical, digest
+from dprelease.ledger.canonical import canonical, digest, digest_of_bytes
 from dprelease.ledger.chain import line_of
 from dprelease.ledger.records import Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import SAW_TRUE_VALUES, release
+from dprelease.requests.intervals import LEVEL, noise_of_counts
 from tests import ROOT
 from tests.kit.ledgers import ANALYST, STEWARD, few_rows, plan_of, registered, request_of
 
@@ -160,7 +164,15 @@ def test_a_whole_made_up_entry_is_told_by_the_ledger_alone(held: tuple[Ledger, s
     outcome["previous"] = digest(attempt)
     told["guarantee"]["whole_data_set"]["spent"]["epsilon"] = "1.25"
     told_of["accuracy"] = _accuracy(question)
-    assert verify(rebooked(told), stored.files) == []
+    assert verify(rebooked(told), stored.files), "the intervals in the file are of another ε"
+    table = pd.read_csv(io.BytesIO(stored.files["counts.csv"]))
+    noise = noise_of_counts(question.mechanism, question.problem)
+    assert noise is not None
+    half = noise.half_width(1 - LEVEL)
+    table["rows low"], table["rows high"] = table["rows"] - half, table["rows"] + half
+    contents = frame_csv(table).encode()
+    told["files"]["counts.csv"] = digest_of_bytes(contents)
+    assert verify(rebooked(told), {"counts.csv": contents}) == []
     assert "not genuine" in faults_against_ledger(rebooked(told), ledger.lines(dataset_id))[0]
 
 

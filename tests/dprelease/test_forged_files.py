@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -29,6 +30,7 @@ from dpcore.data.reading.format import Format
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns
 from dpcore.mechanisms import entry
+from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, quantiles_of
 from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Intervals
 from dprelease.certificate import body_of, certificate, price_of, verify
@@ -40,6 +42,8 @@ from dprelease.release import release
 from dprelease.requests import file_checks
 from dprelease.requests.file_checks import OTHER, read_rows
 from dprelease.requests.parts import Request
+from dprelease.requests.quantile_tables import quantile_table
+from dprelease.requests.tables import table_csv
 from dprelease.verification import UNVERIFIABLE_FIELDS, unverifiable
 from tests.dprelease.test_catalogue_releases import FIXED, problem_readings
 from tests.dprelease.test_forgeries import rebooked
@@ -238,12 +242,14 @@ def unit_of(rows: list[list[str]], statistic: str) -> float:
     return float(10.0 ** (math.floor(math.log10((high - low) / 2)) - 3))
 
 
+HALF = ["3.5", "3.5", "3.5"]
+"""A count and both ends of its interval, none of them whole."""
 CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
     "a refusal of a histogram": ("identity", "counts.csv", lambda r: [x.__setitem__(0, "True") for x in r[1:]]),
     "missing refusal of a histogram, no counts": (
         "identity", "counts.csv", lambda r: [(x.__setitem__(0, "True"), x.__setitem__(-1, "")) for x in r[1:]],
     ),
-    "half a row in a histogram": ("identity", "counts.csv", lambda r: r[1].__setitem__(-1, "3.5")),
+    "half a row in a histogram": ("identity", "counts.csv", lambda r: r[1].__setitem__(slice(-3, None), HALF)),
     "a refusal of a median": ("exponential_median", "value.csv", lambda r: r.__setitem__(1, ["True", "-1", ""])),
     "two medians": ("exponential_median", "value.csv", lambda r: r.append(r[1])),
     "a mean of no rows": ("counted-mean", "value.csv", lambda r: r[1].__setitem__(2, "-3.0")),
@@ -264,6 +270,9 @@ CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
     "mass below no rows": ("mwem", "synthetic.csv", lambda r: r[1].__setitem__(-1, "-1.0")),
     "rows that are not n": ("mwem", "synthetic.csv", lambda r: r[1].__setitem__(-1, "77.0")),
     "half a row in a table": ("direct-tables", "answers.csv", lambda r: r[1].__setitem__(-1, "3.5")),
+    "a narrower interval of a count": (
+        "identity", "counts.csv", lambda r: named(r, "rows high", partial(shifted, by=-1.0)),
+    ),
     "a sign of two": ("halfspaces", "answers.csv", lambda r: r[1].__setitem__(-1, "2.0")),
     "a cut outside of its column": ("boxes", "answers.csv", lambda r: r[1].__setitem__(-1, "-1.0")),
     "less than no rows": ("projected_histogram", "counts.csv", lambda r: r[1].__setitem__(-1, "-50.0")),
@@ -327,6 +336,17 @@ CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
             [*x[:-2], x[-1], x[-2]] for x in r[1:]
         ]),
     ),
+    "another quantile": (
+        "group-quantiles", "quantiles.csv", lambda r: named(r, "quantile 0.5", partial(shifted, by=1.0)),
+    ),
+    "an end of a quantile moved by a cell": (
+        "group-quantiles", "quantiles.csv", lambda r: named(r, "quantile 0.5 low", partial(shifted, by=1.0)),
+    ),
+    "a narrower interval of a group's rows": (
+        "group-quantiles", "quantiles.csv", lambda r: named(r, "rows high", partial(shifted, by=-1.0)),
+    ),
+    "a group without its quantiles": ("group-quantiles", "quantiles.csv", lambda r: r.pop()),
+    "a quantile of fewer places": ("group-quantiles", "quantiles.csv", lambda r: named(r, "rows", lambda x: x + "0")),
     "a share above one": ("marginals-decision-lists", "answers.csv", lambda r: r[1].__setitem__(-1, "1.5")),
 }  # fmt: skip
 
@@ -366,7 +386,6 @@ def test_an_interval_of_groups_that_differs_in_the_last_digit_is_another_compute
         ("windows", "windows"),
         ("tree-windows", "trees"),
         ("root", "strategies"),
-        ("group-quantiles", "quantiles by group"),
     ],
 )
 def test_numbers_that_no_structure_gives_away_are_named(releases: Callable[[str], Stored], key: str, told: str) -> None:
@@ -378,6 +397,28 @@ def test_numbers_that_no_structure_gives_away_are_named(releases: Callable[[str]
     csv.writer(out, lineterminator="\n").writerows(rows)
     assert said_of(stored, name, out.getvalue().encode()) == []
     assert any("released numbers" in each and told in each for each in unverifiable())
+
+
+def test_cells_of_groups_are_checked_by_the_quantiles_beside_them_and_both_together_are_named(
+    releases: Callable[[str], Stored],
+) -> None:
+    stored = releases("group-quantiles")
+    rows = read_rows(stored.files["answers.csv"])
+    moved(rows, 40.0, into=len(rows) // 2 - 1)
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    answers = out.getvalue().encode()
+    assert said_of(stored, "answers.csv", answers) == [OTHER.format(name="quantiles.csv")]
+    request = Request.of(stored.body["request"])
+    [part] = request.parts
+    numbers = np.array([float(row[-1]) for row in rows[1:]]).reshape(quantiles_of(part.problem).count, -1)
+    assert isinstance(part.mechanism, GroupQuantileCounts)
+    quantiles = quantile_table(numbers, part.mechanism, part.problem, digest=request.digest)
+    forged = {"answers.csv": answers, "quantiles.csv": table_csv(quantiles)}
+    document = copy.deepcopy(certificate(stored))
+    document["files"] |= {name: digest_of_bytes(contents) for name, contents in forged.items()}
+    assert verify(canonical(rebooked(document)), forged) == []
+    assert any("released numbers" in each and "quantiles by group" in each for each in unverifiable())
 
 
 def test_a_line_end_in_a_label_is_no_other_spelling() -> None:

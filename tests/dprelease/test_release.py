@@ -510,7 +510,7 @@ def test_of_each_person_only_the_first_rows_count(tmp_path: Path) -> None:
     request = request_of(epsilon=20.0, person="person", rows_a_person=3, **counts)
     came = release(ledger, dataset_id, request, rows, ANALYST)
     assert isinstance(came, Stored) and spent(ledger, dataset_id) == 60 * 10**9
-    first, second = (float(line.split(",")[-1]) for line in came.files["counts.csv"].decode().splitlines()[1:])
+    first, second = (float(line.split(",")[-3]) for line in came.files["counts.csv"].decode().splitlines()[1:])
     assert (first, second) == (3, 2)  # at ε = 20 noise of a row has chance 10⁻⁸
     assert came.body["guarantee"]["unit"] == {"kind": "person", "rows_a_person": 3, "stated_by": STEWARD.name}
     assert came.body["guarantee"]["epsilon"] == "60" and verify(certificate(came), came.files) == []
@@ -524,7 +524,7 @@ def test_rows_that_do_not_say_whose_they_are_are_left_out(tmp_path: Path) -> Non
     request = request_of(epsilon=20.0, person="person", rows_a_person=3, **counts)
     came = release(ledger, dataset_id, request, rows, ANALYST)
     assert isinstance(came, Stored)
-    first, second = (float(line.split(",")[-1]) for line in came.files["counts.csv"].decode().splitlines()[1:])
+    first, second = (float(line.split(",")[-3]) for line in came.files["counts.csv"].decode().splitlines()[1:])
     assert (first, second) == (1, 1)  # as one person's, a row more of nobody's could push another out
 
 

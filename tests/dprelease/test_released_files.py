@@ -21,7 +21,7 @@ from dprelease.certificate import unreleasable
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.tables import csv_files
 from tests.dprelease.test_catalogue_releases import ENTRIES, ROWS, requested
-from tests.kit.ledgers import question_of
+from tests.kit.ledgers import DIGEST, question_of
 
 SHOWS_THE_DATA = {"stable_median": "a stable median is shown as it is: a neighbour has the same one, hardly ever not"}
 """What is published beside draws, and why it may be."""
@@ -74,7 +74,7 @@ def dataset(part: RequestPart, *, changed: bool) -> Dataset:
 def files(part: RequestPart, mechanism: Any, sampler: Sampler, *, changed: bool) -> dict[str, bytes]:
     """Return the files that would be released."""
     state = mechanism.prepare(dataset(part, changed=changed), part.problem)
-    return csv_files(mechanism.run(state, sampler, 1), mechanism)
+    return csv_files(mechanism.run(state, sampler, 1), mechanism, digest=DIGEST)
 
 
 @pytest.mark.slow
@@ -118,5 +118,7 @@ def test_a_long_file_is_written_in_blocks_between_which_others_compute(monkeypat
     monkeypatch.setattr(CSVFormatter, "_save_chunk", noted)
     line = Number(high=20.0, bits=13)
     part = question_of(reading=Columns(names=("age",), on=line), queries=Intervals(domain=line))
-    made = csv_files(releases.draw(part, part.problem, twin(part.reading, n=ROWS).dataset()), part.mechanism)
+    made = csv_files(
+        releases.draw(part, part.problem, twin(part.reading, n=ROWS).dataset()), part.mechanism, digest=DIGEST
+    )
     assert made["counts.csv"].count(b"\n") == line.size + 1 == sum(blocks) + 1 and max(blocks) <= 1024

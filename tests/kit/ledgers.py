@@ -35,6 +35,8 @@ from dprelease.requests.parts import Request, RequestPart
 
 STEWARD = Actor(name="Ada", role=Role.STEWARD)
 ANALYST = Actor(name="Grace", role=Role.ANALYST)
+DIGEST = "0123456789abcdef" * 4
+"""A digest of a request for files that belong to no release."""
 NOMINAL = 30
 SPEND, SPEND_OFF = "Spend ε", "Spend"
 """How the label of the only button that charges begins; and the whole label where nothing can be charged."""

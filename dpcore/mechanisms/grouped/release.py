@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -68,12 +69,23 @@ class GroupRelease(Release):
         Args:
             kept: which group columns are still told apart, by their place among them; none for all rows together.
         """
+        cells = self.cells_by(kept)
+        summed: Floats = cells.reshape(*cells.shape[:2], -1, self.counters.shape[-1]).sum(axis=2)
+        return summed
+
+    def cells_by(self, kept: Sequence[int]) -> Floats:
+        """Return the counters of all groups in each coarser one, one after another, (T, groups, counters).
+
+        Raises:
+            ParameterError: the columns are not places of group columns, ascending.
+        """
         shape = self.queries.shape
         if sorted(set(kept)) != list(kept) or not all(0 <= place < len(shape) for place in kept):
             raise ParameterError("Coarser groups are named by places of group columns, ascending.")
         table = self.counters.astype(np.float64).reshape(self.trials, *shape, self.counters.shape[-1])
-        summed: Floats = table.sum(axis=tuple(1 + place for place in range(len(shape)) if place not in kept))
-        return summed.reshape(self.trials, -1, self.counters.shape[-1])
+        dropped = [place for place in range(len(shape)) if place not in kept]
+        ordered = table.transpose(0, *(1 + place for place in (*kept, *dropped)), table.ndim - 1)
+        return ordered.reshape(self.trials, math.prod(shape[place] for place in kept), -1)
 
     def statistics(self, kept: Sequence[int] | None = None) -> Statistics:
         """Return each statistic of every group, or of every coarser group (see ``counters_by``): (T, groups)."""

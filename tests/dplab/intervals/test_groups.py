@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -238,3 +240,38 @@ def test_quantiles_of_groups_are_covered(bins: int, seed: int) -> None:
         assert not refuted(found.contains(true_cell)[:, group], level=0.935), group
     assert np.median(found.high[:, 0] - found.low[:, 0]) < bins / 2
     assert found.says_nothing[:, 3].mean() > 0.2, "a group without rows"
+
+
+REGION = Labels(labels=("n", "e", "s", "w"), missing=False)
+
+
+@pytest.mark.parametrize("kept", [(), (0,), (1,)])
+def test_coarser_groups_are_covered_with_the_noise_of_all_groups_in_them(kept: tuple[int, ...], seed: int) -> None:
+    queries = queries_of(REGION, GROUP, LINE, degree=2)
+    rng = np.random.default_rng(seed)
+    rows = np.stack([rng.integers(0, 4, 2000), rng.integers(0, 3, 2000), rng.integers(0, 16, 2000)], axis=1)
+    problem, mechanism = problem_of(queries, 2000), GroupCounters(epsilon=1.0)
+    state = mechanism.prepare(dataset_of(queries, rows), problem)
+    release = mechanism.run(state, Preview(seed), 300)
+    exact = replace(release.part(0, 1), counters=state.counters[None])
+    truth = exact.statistics(kept)
+    for name in ("rows", "mean", "sum", "variance"):
+        found = interval(mechanism, release, name, kept=kept)
+        people = truth["rows"][0] > 0
+        assert not refuted(found.contains(truth[name])[:, people], level=0.95), name
+        if name in ("rows", "sum"):
+            assert found.contains(truth[name]).mean() < 0.985, "so it is not by being wide"
+            narrow = interval(mechanism, release, name).half_width.mean()
+            middle, half = (found.low + found.high) / 2, narrow / 2
+            assert refuted(np.abs(middle - truth[name]) <= half, level=0.95), "the control: half of one group's width"
+
+
+def test_all_columns_kept_are_the_groups_themselves_and_others_are_refused(seed: int) -> None:
+    queries = queries_of(REGION, GROUP, LINE)
+    release = released(GroupCounters(epsilon=1.0), problem_of(queries, 90), np.zeros((90, 3), dtype=np.int64))
+    mechanism = GroupCounters(epsilon=1.0)
+    alone, kept = (interval(mechanism, release, "mean", kept=each) for each in (None, (0, 1)))
+    np.testing.assert_array_equal([alone.low, alone.high], [kept.low, kept.high])
+    for wrong in ((2,), (1, 0), (0, 0)):
+        with pytest.raises(ParameterError, match="ascending"):
+            interval(mechanism, release, "mean", kept=wrong)

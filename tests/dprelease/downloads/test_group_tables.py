@@ -11,13 +11,18 @@ import numpy as np
 import pytest
 
 from dpcore.core.safe_csv import unescape_formula
-from dprelease.downloads.group_tables import HIDDEN, group_tables, rows_needed
+from dpcore.data.columns import Labels, Number
+from dpcore.data.product import Product
+from dpcore.data.readings import Columns
+from dpcore.queries.groups import GroupStatistics
+from dprelease.downloads.group_tables import HIDDEN, MAX_TOGETHER, group_tables, margin_tables, rows_needed
 from dprelease.downloads.report import MAX_BARS, report
 from dprelease.downloads.statistics import released_statistics
 from dprelease.ledger.records import Stored
 from dprelease.requests.parts import Request
 from tests.dprelease.downloads.test_report import page
-from tests.dprelease.requests.test_intervals import part_of, stored_of
+from tests.dprelease.requests.test_intervals import JOBS, part_of, stored_of
+from tests.kit.ledgers import question_of
 
 CELLS = re.compile(r"<td[^>]*>(.*?)</td>")
 
@@ -30,8 +35,8 @@ def lines(stored: Stored) -> list[dict[str, str]]:
 
 
 def tables(text: str) -> list[list[list[str]]]:
-    """Cells of each table of statistics."""
-    found = re.findall(r"<table><tr><th>group</th>(.*?)</table>", text, re.DOTALL)
+    """Cells of each table of statistics, of groups that are not taken together."""
+    found = re.findall(r"<table><tr><th>group</th>(.*?)</table>", text.partition("<h4>")[0], re.DOTALL)
     return [[CELLS.findall(row) for row in re.findall(r"<tr><td>.*?</tr>", each)] for each in found]
 
 
@@ -45,6 +50,7 @@ def test_each_statistic_has_a_table_with_rows_value_and_interval(tmp_path: Path)
     words, text = page(stored).words, report(stored).decode()
     for told in ("95%", "They cover the noise alone", "ε = 3", "interval, 95%", f"“{HIDDEN}”"):
         assert told in words
+    assert "in all 4 groups hold together in at least 81% of releases" in words  # 0.95 to the fourth
     named = re.search(r"dp\.mean , which spends half .* would need about ([\d.]+) times this ε", words)
     assert named and 1.2 < float(named[1]) < 6
     assert (
@@ -66,6 +72,42 @@ def test_each_statistic_has_a_table_with_rows_value_and_interval(tmp_path: Path)
                 first, last = map(number, row[4].split(" to "))
                 assert first <= float(line["population mean low"]) <= float(line["population mean high"]) <= last
     assert "population, about 95%" in words
+
+
+def test_groups_taken_together_have_sums_and_wider_intervals(tmp_path: Path) -> None:
+    stored = stored_of(tmp_path, Request(parts=(part_of(epsilon=3.0),)))
+    [*_, rest] = report(stored).decode().partition("<h4>Groups taken together</h4>")
+    mean, total = tables(rest)
+    assert [[row[0] for row in table] for table in (mean, total)] == [["all rows"]] * 2
+    each = lines(stored)
+    rows, pay = (sum(float(line[name]) for line in each) for name in ("rows", "sum"))
+    number_of_rows, margin = map(number, mean[0][1].split(" ± "))
+    one = (float(each[0]["rows high"]) - float(each[0]["rows low"])) / 2
+    assert number_of_rows == pytest.approx(rows, abs=1) and 1.6 < margin / one < 2.4
+    assert number(mean[0][2]) == pytest.approx(pay / rows, abs=0.5)
+    low, high = map(number, total[0][3].split(" to "))
+    assert low < pay < high
+    alone = [float(line["sum high"]) - float(line["sum low"]) for line in each]
+    assert high - low == pytest.approx(2 * alone[0], rel=0.15), "four groups: twice the noise of one"
+
+
+def test_two_group_columns_have_a_table_of_each_and_many_counters_none() -> None:
+    job, age = Labels(labels=JOBS), Labels(labels=("a", "b"), missing=False)
+    domain = Product(names=("job", "age", "pay"), columns=(job, age, Number(high=100.0, bins=20)))
+    few = question_of(
+        key="group-counters", values={"epsilon": 1.0}, reading=Columns(names=domain.names, on=domain),
+        queries=GroupStatistics(domain=domain), n=200,
+    )  # fmt: skip
+    written = [{"counter 0": "40", "counter 1": "4000"} for _ in range(few.problem.queries.count)]
+    found = tables("\n".join(margin_tables(few, written, most=MAX_BARS)).partition("</h4>")[2])
+    groups = [[row[0] for row in table] for table in found]
+    assert groups == [["all rows"]] * 2 + [[*JOBS, "any other value"]] * 2 + [["a", "b"]] * 2
+    wide = Product(names=("job", "pay"), columns=(Labels(labels=tuple(map(str, range(600)))), Number(bins=20)))
+    many = question_of(
+        key="group-counters", values={"epsilon": 1.0}, reading=Columns(names=wide.names, on=wide),
+        queries=GroupStatistics(domain=wide), n=200,
+    )  # fmt: skip
+    assert f"more than {MAX_TOGETHER:,} counters" in "".join(margin_tables(many, [], most=MAX_BARS))
 
 
 def test_groups_are_hidden_by_their_noisy_number_of_rows_alone(tmp_path: Path) -> None:

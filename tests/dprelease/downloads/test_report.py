@@ -31,7 +31,7 @@ from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, plan_of, regi
 
 VOID = {"meta"}
 ALLOWED = {
-    *("html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "p", "table", "tr", "td", "th", "div"),
+    *("html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "h4", "p", "table", "tr", "td", "th", "div"),
     "code",
 }
 

@@ -91,3 +91,40 @@ def test_lines_of_both_kinds_are_read_together() -> None:
     assert read_lines("region,sex\nN,F\nmean income by sex,M", TABLE).problems == (
         "Line 3: “region” has no label “mean income by sex”.",
     ), "below a header every line is a row of conditions"
+
+
+def test_a_csv_of_statistics_is_read_line_by_line() -> None:
+    text = (
+        "Statistic;of;by;smallest group\nmean;income;region, sex;\nshare;smoker = yes;age band;300\n"
+        "people;;region;\nratio;income, age;;\n"
+    )
+    for sign in ";\t":
+        parsed = read_lines(text.replace(";", sign), TABLE)
+        assert parsed.problems == () and parsed.lines == {}
+        assert parsed.groups == (
+            GroupLine("mean", ("income",), ("region", "sex")),
+            GroupLine("share", ("smoker",), ("age band",), 300),
+            GroupLine("people", (), ("region",)),
+            GroupLine("ratio", ("income", "age"), ()),
+        )
+    quoted = read_lines('statistic,of,by\nmean,income,"region, sex"\n', TABLE)
+    assert quoted.groups == (GroupLine("mean", ("income",), ("region", "sex")),)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("mean,wage,sex", "no column is called “wage"),
+        ("mean,income", "2 fields, the first line 3"),
+        ("most,income,sex", "“most” is no statistic by group"),
+        (",income,sex", "“” is no statistic by group"),
+        ('mean,"income,sex', "quotation marks do not match"),
+        ("mean," + "x" * MAX_LETTERS + ",sex", "letters"),
+        ("mean,income,sex; DROP TABLE", "does not begin with a comma"),
+    ],
+)
+def test_a_wrong_line_of_such_a_csv_gets_one_sentence(line: str, words: str) -> None:
+    parsed = read_lines(f"statistic,of,by\n{line}\nmean,income,sex", TABLE)
+    [problem] = parsed.problems
+    assert problem.startswith("Line 2: ") and words in problem
+    assert parsed.groups == (GroupLine("mean", ("income",), ("sex",)),)

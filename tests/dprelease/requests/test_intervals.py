@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 from dpcore.core import Dataset, Neighbours, Problem, Provenance, ProvenanceKind
+from dpcore.core.safe_csv import frame_csv
 from dpcore.data.columns import Labels, Number
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.product import Product, is_table
@@ -27,10 +28,12 @@ from dprelease.certificate import certificate, verify
 from dprelease.ledger.canonical import canonical
 from dprelease.ledger.records import Stored
 from dprelease.release import release
+from dprelease.requests.file_checks import table_faults
 from dprelease.requests.intervals import (
     LEVEL,
     end_names,
     interval_sentence,
+    noise_of_counts,
     of_population,
     outwards,
     same_ends,
@@ -41,7 +44,7 @@ from dprelease.requests.parts import Request, RequestPart
 from dprelease.requests.tables import csv_files
 from dprelease.requests.work import too_much_work
 from tests.dplab.intervals.coverage import refuted
-from tests.kit.ledgers import ANALYST, question_of, registered
+from tests.kit.ledgers import ANALYST, DIGEST, few_rows, question_of, registered
 
 TRIALS, ROWS = 2000, 240
 JOBS = ("cook", "=nurse", "pilot")
@@ -271,11 +274,31 @@ def test_the_certificate_says_level_method_and_what_is_not_covered() -> None:
     assert interval_sentence(median.mechanism, median.problem) == ""
 
 
+@pytest.mark.parametrize("key", ["identity", "gaussian"])
+def test_a_file_of_counts_has_the_ends_that_the_noise_gives_and_no_others_verify(key: str, tmp_path: Path) -> None:
+    values = {"epsilon": 0.5} | ({"delta": 1e-6} if key == "gaussian" else {})
+    part = question_of(key=key, values=values)
+    stored = stored_of(tmp_path, Request(parts=(part,)), rows=few_rows([1] * 20), public_n=30)
+    table = pd.read_csv(io.BytesIO(stored.files["counts.csv"]))
+    noise = noise_of_counts(part.mechanism, part.problem)
+    assert noise is not None and list(table)[-3:] == ["rows", "rows low", "rows high"]
+    assert (table["rows high"] - table["rows"] == noise.half_width(0.05)).all()
+    assert (table["rows"] - table["rows low"] == noise.half_width(0.05)).all()
+    document = certificate(stored)
+    assert verify(canonical(document), stored.files) == []
+    for name, by in (("rows high", -1.0), ("rows low", 1.0), ("rows", 1.0)):
+        changed = table.copy()
+        changed[name] += by
+        assert list(table_faults(part, {"counts.csv": frame_csv(changed).encode()}, prefix="", digest=DIGEST))
+    assert f"plus or minus {noise.half_width(0.05):,} rows" in document["parts"][0]["accuracy"]["intervals"]
+
+
 def test_a_file_of_another_mechanism_has_no_ends() -> None:
-    part = question_of()
+    part = question_of(key="windows")
     state = part.mechanism.prepare(twin(part.reading, n=ROWS).dataset(), part.problem)
     drawn = part.mechanism.run(state, Preview(1), 1)
-    header = csv_files(drawn, part.mechanism)["counts.csv"].split(b"\n")[0]
+    [contents] = csv_files(drawn, part.mechanism, digest=DIGEST).values()
+    header = contents.split(b"\n")[0]
     assert b"low" not in header and b"high" not in header
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,7 @@ from dpcore.core import Neighbours
 from dpcore.data.columns import Labels, Number
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dplab.measure import finish
+from dprelease.downloads.group_tables import HIDDEN
 from dprelease.plan.errors import predict
 from dprelease.plan.groups import STATISTICS
 from dprelease.plan.margins import margin
@@ -106,8 +108,22 @@ def test_people_by_group_need_no_column_and_a_preview_is_a_table() -> None:
     assert any("people per group, with 95\\%" in each.value for each in app.caption)
     app.session_state["plan_preview"] = True
     app.session_state["plan_previewed"] = 2
-    shown = sound(app.run()).dataframe
-    assert any("sex" in each.value and "rows" in each.value for each in shown)
+    [printed] = [each.value for each in sound(app.run()).dataframe if "Rows" in each.value]
+    assert all(re.fullmatch(r"[-\d,]+ ± \d+", each) for each in printed["Rows"])
+
+
+def test_a_preview_is_the_table_as_it_is_printed_and_hides_groups_of_few_noisy_rows() -> None:
+    app = with_mean(sound(opened(PAGE)))
+    app.session_state["plan_preview"] = True
+    app.session_state["plan_previewed"] = 2
+    app = sound(app.run())
+    [printed] = [each.value for each in app.dataframe if "Mean of hours_per_week" in each.value]
+    hidden = printed["Mean of hours_per_week"] == HIDDEN
+    assert 0 < hidden.sum() < len(printed), "mock data have no other values, and so those groups have few rows"
+    assert printed["Mean of hours_per_week"][~hidden].str.contains("±|to").all()
+    rows = printed["Rows"].str.partition(" ")[0].str.replace(",", "").astype(int)
+    assert rows[hidden].max() < rows[~hidden].min(), "by the noisy number of rows alone"
+    assert any("As a report prints it" in each.value for each in app.caption)
 
 
 def test_pasted_lines_are_statistics_by_group_or_get_one_sentence() -> None:

@@ -27,7 +27,7 @@ def released(tmp_path: Path, **changed: Any) -> pd.DataFrame:
 
 def test_each_cell_has_its_bar(tmp_path: Path) -> None:
     frame = released(tmp_path)
-    picture = released_counts(frame)
+    picture = released_counts(frame.iloc[:, :-2])  # without the ends of intervals, as on a card
     assert picture is not None
     (bars,) = whole(picture).marks
     assert isinstance(bars, Bars) and bars.role == "released"
