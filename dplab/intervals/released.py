@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
 from dpcore.core import DataRelease, Floats, HistogramRelease, Mechanism, ParameterError, Problem, Release, check_memory
 from dpcore.mechanisms.grouped.counters import GaussianGroupCounters, GroupCounters
-from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, GroupQuantilesRelease, line_of
+from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, GroupQuantilesRelease
 from dpcore.mechanisms.grouped.release import GroupRelease
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
+from dpcore.mechanisms.ranges.estimates import estimate
+from dpcore.mechanisms.ranges.strategy import Strategy
 from dpcore.mechanisms.robust.counted_mean import CountedMean, MeanRelease, weight
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables
 from dpcore.randomness import NoisyCounts, Preview
@@ -24,6 +26,8 @@ from dplab.intervals.quantiles import centred_counts, quantile_cells
 from dplab.intervals.ratios import mean
 
 CELLS, MEAN, ROWS = "cells", "mean", "rows"
+MIN_DRAWS, NUMBERS = 400, 4_000_000
+"""Least number of draws for the intervals of quantiles of groups, and numbers that are drawn where cells are many."""
 
 
 def noise_law(mechanism: Mechanism, problem: Problem) -> CounterNoise:
@@ -116,17 +120,31 @@ def group_quantile(
 ) -> Interval:
     """Return the first and last cell that may hold the q-quantile of each group's rows, (T, groups), proved.
 
-    The noise of all groups has one law, so that it is drawn again for one group without rows.
-
     Raises:
         ParameterError: q is not between 0 and 1, or the draws would take too much memory.
     """
-    cells, solver = line_of(release.problem).ordered, release.solver
-    check_memory(DRAWS * cells, what="Draws of this noise", smaller="take fewer cells", each=50)
-    empty = solver.measured(np.zeros((1, cells), dtype=np.int64))
-    draw = NoisyCounts(empty, epsilon=mechanism.epsilon, sensitivity=mechanism.sensitivity(release.problem))
-    drawn = Preview(seed_of(digest)).draw(draw, DRAWS) / solver.plan.steps
-    errors = centred_counts(solver.counts(drawn, n=release.problem.n), q, ordered=cells)
-    rows = release.rows()
+    return quantile_of_rows(mechanism, release.problem, release.rows(), q, level=level, digest=digest)
+
+
+def quantile_of_rows(
+    mechanism: GroupQuantileCounts, problem: Problem, rows: Floats, q: float, *, level: float, digest: str
+) -> Interval:
+    """Return the same from the estimated rows in each cell of each group, (T, groups, cells), of a release."""
+    plan, cells = mechanism.plan(problem), rows.shape[-1]
+    widths = _quantile_widths(plan, mechanism.epsilon, mechanism.sensitivity(problem), q, level, seed_of(digest))
     centred = centred_counts(rows.reshape(-1, cells), q, ordered=cells)
-    return quantile_cells(centred, half_widths(errors, level=level), level=level).reshaped(rows.shape[:2])
+    return quantile_cells(centred, widths, level=level).reshaped(rows.shape[:2])
+
+
+@lru_cache(maxsize=64)
+def _quantile_widths(plan: Strategy, epsilon: float, sensitivity: int, q: float, level: float, seed: int) -> Floats:
+    """Return the half-width of each D(t) of ``centred_counts``, (cells,): the noise of all groups has one law.
+
+    It is drawn again for one group without rows. Kept: a page needs the same ones again.
+    """
+    cells, solver = len(plan.own), estimate(plan, spare=0, known=False)
+    draws = min(DRAWS, max(MIN_DRAWS, NUMBERS // cells))  # the level is exact with any number of them
+    check_memory(draws * cells, what="Draws of this noise", smaller="take fewer cells", each=50)
+    empty = solver.measured(np.zeros((1, cells), dtype=np.int64))
+    drawn = Preview(seed).draw(NoisyCounts(empty, epsilon=epsilon, sensitivity=sensitivity), draws) / plan.steps
+    return half_widths(centred_counts(solver.counts(drawn, n=0), q, ordered=cells), level=level)

@@ -14,10 +14,14 @@ from dpcore.core import Domain, rounded_up
 from dpcore.core.safe_csv import unescape_frame
 from dpcore.data.columns import is_number
 from dpcore.data.dates import is_dates
+from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts
+from dpcore.mechanisms.robust.counted_mean import CountedMean
 from dpcore.mechanisms.tables.whole_table import DISTANCES, SYNTHETIC_ROWS
 from dprelease.downloads.escaping import escape
 from dprelease.downloads.group_tables import group_tables, is_group_file
+from dprelease.downloads.statistics import ReleasedStatistic, released_statistics
 from dprelease.ledger.records import Stored, restored_sentence
+from dprelease.requests.intervals import COVERS, LEVEL
 from dprelease.requests.parts import Request
 from dprelease.requests.tables import BETA
 
@@ -135,7 +139,9 @@ def _results(stored: Stored) -> Iterator[str]:
     questions = Request.of(stored.body["request"]).parts
     for place, (part, question) in enumerate(zip(stored.body["parts"], questions, strict=True), 1):
         number = f"{place}. " if len(questions) > 1 else ""
-        yield f"<h3>{number}{escape(question.reading.title)}</h3>"
+        statistics = released_statistics(question, stored.files[part["files"][0]])
+        title = statistics[0].title if statistics else question.reading.title
+        yield f"<h3>{number}{escape(title)}</h3>"
         yield from _paragraphs(
             f"{question.queries.title}. Mechanism: {part['mechanism']['title']}.",
             f"Privacy budget of this statistic: ε = {part['guarantee']['epsilon']}, δ = {part['guarantee']['delta']}."
@@ -148,8 +154,28 @@ def _results(stored: Stored) -> Iterator[str]:
         for name in part["files"]:
             if is_group_file(question):
                 yield from group_tables(question, _lines(stored.files[name]), most=MAX_BARS)
+            elif isinstance(question.mechanism, GroupQuantileCounts):
+                yield from _quantiles(statistics, name)
             else:
                 yield from _picture(name, stored.files[name], question.problem.domain)
+        if isinstance(question.mechanism, CountedMean):
+            yield from _paragraphs(*(f"{each.sentence}. {COVERS}" for each in statistics))
+
+
+def _quantiles(statistics: Sequence[ReleasedStatistic], name: str) -> Iterator[str]:
+    """Write the quantiles of groups, of which the file has the counts, as a table each."""
+    yield from _paragraphs(
+        f"The quantiles follow from the noisy rows of every cell in the file {name}. "
+        f"Their intervals have confidence {100 * LEVEL:g}%, each by itself. {COVERS}"
+    )
+    for statistic in statistics:
+        quantile = escape(statistic.title.partition(" by ")[0])
+        yield f"<table><tr><th>group</th><th>{quantile}, interval {100 * LEVEL:g}%</th></tr>"
+        for place, label in enumerate(statistic.labels[:MAX_BARS]):
+            yield f'<tr><td>{escape(label or "all rows")}</td><td class="n">{escape(statistic.amount(place))}</td></tr>'
+        yield "</table>"
+        if len(statistic.labels) > MAX_BARS:
+            yield from _paragraphs(f"The first {MAX_BARS} groups are shown; the file contains all of them.")
 
 
 def _lines(contents: bytes) -> list[dict[str, str]]:

@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.core import Floats
+from dpcore.core import Floats, ParameterError
 from dpcore.core.safe_csv import unescape_frame
 from dpcore.data.columns import Labels, Number, is_number
 from dpcore.data.dates import is_dates
 from dpcore.data.product import is_table
 from dpcore.data.reading.intake import clean_name
 from dpcore.mechanisms.grouped.mechanism import GroupMechanism
+from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, line_of, quantiles_from_rows, quantiles_of
 from dpcore.mechanisms.grouped.release import statistics_of
 from dpcore.mechanisms.robust.counted_mean import CountedMean, may_count
 from dplab.intervals.ratios import mean
-from dplab.intervals.released import noise_law
+from dplab.intervals.released import noise_law, quantile_of_rows
 from dprelease.downloads.group_tables import HIDDEN, rows_needed
+from dprelease.ledger.canonical import digest
 from dprelease.requests.intervals import LEVEL, decimals, end_names, noise_of_counts, of_population, outwards
 from dprelease.requests.parts import RequestPart
 
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 DIGITS = 2
 """Digits of half of an interval's width in a sentence."""
 OF_POPULATION = f"population with sampling, about {100 * LEVEL:g}%"
+MEDIAN = 0.5
 MAX_NAMED = 12
 """Groups that a sentence names."""
 OF_TWO = {"slope": "Slope of {} on {}", "correlation": "Correlation of {} and {}", "ratio of sums": "Ratio of {} to {}"}
@@ -130,6 +134,8 @@ def released_statistics(question: RequestPart, contents: bytes) -> list[Released
         return []
     if isinstance(question.mechanism, GroupMechanism):
         return list(_of_groups(question, table))
+    if isinstance(question.mechanism, GroupQuantileCounts):
+        return list(_of_quantiles(question, question.mechanism, table))
     if isinstance(question.mechanism, CountedMean):
         return _of_mean(question, table)
     noise = noise_of_counts(question.mechanism, question.problem)
@@ -186,6 +192,32 @@ def _of_groups(question: RequestPart, table: pd.DataFrame) -> Iterator[ReleasedS
         yield ReleasedStatistic(
             title=title + (f" by {by}" if by else ""), name=name, unit=unit, labels=labels, values=value, low=low,
             high=high, population=(wider[0], wider[1]) if wider else None, whole=title.startswith("Rows"),
+        )  # fmt: skip
+
+
+def _of_quantiles(
+    question: RequestPart, mechanism: GroupQuantileCounts, table: pd.DataFrame
+) -> Iterator[ReleasedStatistic]:
+    """Return the quantiles of groups, which follow from the estimated rows of their cells; none where no row is left.
+
+    Their intervals are of the cells that may hold them, from the first one's start to the last one's end.
+    """
+    problem = question.problem
+    queries, line = quantiles_of(problem), line_of(problem)
+    rows = table["rows"].to_numpy(dtype=float).reshape(1, -1, line.ordered)
+    names = [clean_name(name) for name in queries.domain.names]
+    labels = _labels(table.iloc[:: line.ordered][[name for name in table if str(name).startswith("group ")]])
+    by = " × ".join(names[place] for place in queries.group_columns)
+    [values] = quantiles_from_rows(rows, line, queries.quantiles)
+    for place, share in enumerate(queries.quantiles):
+        low = high = np.full(len(labels), np.nan)
+        with suppress(ParameterError):  # too many cells for draws of their noise
+            found = quantile_of_rows(mechanism, problem, rows, share, level=LEVEL, digest=digest(question.document))
+            low, high = line.low + line.width * found.low[0], line.low + line.width * (found.high[0] + 1)
+        title = "Median" if share == MEDIAN else f"{100 * share:g}% quantile"
+        yield ReleasedStatistic(
+            title=f"{title} of {names[queries.numbers[0]]}" + (f" by {by}" if by else ""), name=f"quantile {share:g}",
+            unit=line.unit, labels=labels, values=values[:, place], low=low, high=high,
         )  # fmt: skip
 
 

@@ -16,8 +16,6 @@ from dpcore.core import Floats, Mechanism, ParameterError, Problem, Release
 from dpcore.data.product import is_table
 from dpcore.mechanisms.grouped.mechanism import GroupMechanism
 from dpcore.mechanisms.grouped.release import GroupRelease, statistics_of
-from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
-from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables
 from dpcore.queries.marginals import Marginals
 from dplab.intervals.group_means import population_means, population_statistic
@@ -156,8 +154,9 @@ def interval_sentence(mechanism: Mechanism, problem: Problem) -> str:
             + f". {COVERS}"
             + _population_sentence(population_statistic(statistics_of(problem)), percent, problem.person_rows)
         )
-    if isinstance(mechanism, IdentityHistogram | GaussianHistogram):
-        width = noise_law(mechanism, problem).half_width(1 - LEVEL)
+    noise = noise_of_counts(mechanism, problem) if mechanism.releases != "value" else None
+    if noise is not None:
+        width = noise.half_width(1 - LEVEL)
         return (
             f"Intervals with confidence {percent}, each by itself: a count of one cell, plus or minus {width:,} "
             f"row{'s' * (width != 1)}, by the exact law of the noise. {COVERS}"

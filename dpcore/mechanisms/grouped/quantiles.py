@@ -81,6 +81,29 @@ def line_of(problem: Problem) -> Number:
     return column
 
 
+def quantiles_from_rows(rows: Floats, line: Number, shares: tuple[float, ...]) -> Floats:
+    """Return quantiles of the groups with these estimated rows (..., cells): (..., quantiles); NaN where none are left.
+
+    Args:
+        rows: in each cell of each group.
+        line: the column of the number, in whose unit quantiles are.
+        shares: of the group's rows that lie below.
+    """
+    sums = np.cumsum(rows, axis=-1)
+    total = sums[..., -1:]
+    rising = np.maximum.accumulate(np.maximum(sums, 0), axis=-1)
+    before = np.concatenate([np.zeros_like(total), rising[..., :-1]], axis=-1)
+    results = []
+    for share in shares:
+        # Of a total that is not above 0 no running sum is looked for.
+        cell = (rising >= share * np.abs(total)).argmax(axis=-1)[..., None]
+        start, end = (np.take_along_axis(each, cell, axis=-1) for each in (before, rising))
+        along = (share * total - start) / np.where(end > start, end - start, 1)
+        value = line.low + line.width * (cell + np.clip(along, 0, 1))
+        results.append(np.where(total > 0, value, np.nan)[..., 0])
+    return np.stack(results, axis=-1)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class GroupCountsState(State):
     """Rows in each cell of each group, (groups, cells)."""
@@ -108,20 +131,7 @@ class GroupQuantilesRelease(Release):
         Args:
             shares: of the group's rows; those of the query where none is named.
         """
-        line = line_of(self.problem)
-        sums = np.cumsum(self.rows(), axis=-1)
-        total = sums[..., -1:]
-        rising = np.maximum.accumulate(np.maximum(sums, 0), axis=-1)
-        before = np.concatenate([np.zeros_like(total), rising[..., :-1]], axis=-1)
-        results = []
-        for share in shares or quantiles_of(self.problem).quantiles:
-            # Of a total that is not above 0 no running sum is looked for.
-            cell = (rising >= share * np.abs(total)).argmax(axis=-1)[..., None]
-            start, end = (np.take_along_axis(each, cell, axis=-1) for each in (before, rising))
-            along = (share * total - start) / np.where(end > start, end - start, 1)
-            value = line.low + line.width * (cell + np.clip(along, 0, 1))
-            results.append(np.where(total > 0, value, np.nan)[..., 0])
-        return np.stack(results, axis=-1)
+        return quantiles_from_rows(self.rows(), line_of(self.problem), shares or quantiles_of(self.problem).quantiles)
 
     def table(self) -> pd.DataFrame:
         """Return a row for each trial and group: trial, refused, the group's labels, rows, each quantile."""

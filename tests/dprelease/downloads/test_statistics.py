@@ -111,6 +111,22 @@ def test_people_by_group_have_the_interval_of_their_noise() -> None:
     assert found.low[0] <= true <= found.high[0]
 
 
+def test_quantiles_by_group_are_those_of_the_counts_with_intervals() -> None:
+    settings: dict[str, Any] = {"statistic": "quantiles", "by": ("rows",), "quantiles": (0.25, 0.5)}
+    part = part_of(("pay",), "group-quantiles", "group-quantiles", epsilon=3.0, **settings)
+    covered, asked = 0, 8
+    for seed in range(asked):
+        first, median = released(part, seed=seed)
+        assert (first.title, median.title) == ("25% quantile of pay by rows", "Median of pay by rows")
+        assert list(median.labels) == [*JOBS, "any other value"] and median.unit == "USD"
+        for share, found in ((0.25, first), (0.5, median)):
+            true = [np.quantile(pays(job), share, method="inverted_cdf") for job in JOBS]
+            covered += int(((found.low[:2] <= true) & (true <= found.high[:2])).sum())
+            assert (found.low[:2] <= found.values[:2]).all() and (found.values[:2] <= found.high[:2]).all()
+            assert (found.high[:2] - found.low[:2] < 25).all() and found.sentence.endswith("(95%)")
+    assert covered >= 0.8 * 4 * asked  # at 95% fewer have a chance below 1e-3
+
+
 def test_many_groups_are_counted_and_a_median_has_no_interval() -> None:
     [found] = released(part_of(("pay",), "intervals", "identity"))
     assert f"{len(found.labels)} groups, ± " in found.sentence
