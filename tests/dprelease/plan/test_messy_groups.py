@@ -95,16 +95,16 @@ def messy_file() -> pd.DataFrame:
 
 
 def as_declared(
-    frame: pd.DataFrame, *, capped: bool = True, clipped: bool = True, left_out: bool = True
+    frame: pd.DataFrame, *, capped: bool = True, clipped: bool = True, left_out: bool = True, step: float = STEP
 ) -> pd.DataFrame:
     """Return the rows as the table is declared, by pandas: a person's first rows, bounds, middles of cells."""
     table = frame.groupby("person").head(PERSON_ROWS) if capped else frame
     table = table.assign(region=table["region"].str.strip().where(table["region"].str.strip().isin(REGIONS)))
     numbers = table[["income", "answer", "visits"]].apply(pd.to_numeric, errors="coerce")
     if clipped:
-        top = {"income": TOP - STEP / 2, "answer": 5, "visits": VISITS}
+        top = {"income": TOP - step / 2, "answer": 5, "visits": VISITS}
         numbers = numbers.clip({"income": 0, "answer": 1, "visits": 0}, top, axis=1)
-    numbers["income"] = numbers["income"] // STEP * STEP + STEP / 2
+    numbers["income"] = numbers["income"] // step * step + step / 2
     born, day = pd.to_datetime(table["birth_date"], errors="coerce"), pd.Timestamp(DAY)
     later = (born.dt.month > day.month) | ((born.dt.month == day.month) & (born.dt.day > day.day))
     numbers["birth_date"] = day.year - born.dt.year - later
