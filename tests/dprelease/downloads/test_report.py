@@ -23,8 +23,8 @@ from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Thresholds
 from dprelease.certificate import certificate, verify
 from dprelease.downloads import REPORT, downloads_of, zip_files
-from dprelease.downloads.report import MAX_BARS, report
-from dprelease.downloads.statistics import released_statistics
+from dprelease.downloads.report import MAX_BARS, _quantiles, report
+from dprelease.downloads.statistics import ReleasedStatistic, released_statistics
 from dprelease.ledger.records import Stored
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.release import SAW_TRUE_VALUES, release
@@ -128,6 +128,14 @@ def test_a_planned_median_is_told_with_its_interval_beside_the_counts_that_it_fo
     text, words = report(stored).decode(), page(stored).words
     assert "<h3>Median of age</h3>" in text and f'<td class="n">{median.amount(0)}</td>' in text
     assert "The quantiles follow from the noisy rows of every cell in the file answers.csv." in words
+
+
+def test_of_many_quantiles_the_first_groups_are_shown() -> None:
+    many = MAX_BARS + 1
+    ends = {each: np.zeros(many) for each in ("values", "low", "high")}
+    median = ReleasedStatistic(title="Median of age", labels=list(map(str, range(many))), **ends)
+    shown = "".join(_quantiles([median], "answers.csv"))
+    assert shown.count("<td>") == MAX_BARS and f"The first {MAX_BARS} groups are shown" in shown
 
 
 def test_a_mean_is_told_with_the_interval_of_its_card(tmp_path: Path) -> None:
