@@ -209,7 +209,8 @@ def check_files(files: Mapping[str, bytes], cards: str, report: str, truth: pd.D
     parts = zip(Request.of(certificate["request"]).parts, certificate["parts"], strict=True)
     for (part, named), question in zip(parts, (*PLANNED, None), strict=True):
         if question is None:
-            check_synthetic_rows(*(files[name] for name in named["files"]), truth)
+            distances, rows = named["files"]
+            check_synthetic_rows(files[distances], files[rows], truth)
             continue
         found, expected = released_statistics(part, files[named["files"][0]]), values(question, truth)
         assert sum(each.sentence in cards for each in found) == 1, "a card shows one statistic at a time"
