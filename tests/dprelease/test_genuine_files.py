@@ -34,6 +34,7 @@ from dprelease.requests import file_checks
 from dprelease.requests.file_checks import read_rows, table_faults
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.tables import csv_files, preview_of
+from tests.cases import full_but
 from tests.dprelease.test_catalogue_releases import ENTRIES, FIXED, problem_readings
 from tests.dprelease.test_forged_files import request_for
 from tests.kit.ledgers import ANALYST, few_rows, question_of, registered, request_of
@@ -243,7 +244,7 @@ COLUMNS: tuple[tuple[Number | Labels, tuple[str, ...]], ...] = (
 
 
 @pytest.mark.parametrize(("column", "impossible"), COLUMNS, ids=range(len(COLUMNS)))
-@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("missing", full_but([False, True], True))
 def test_synthetic_rows_of_every_kind_of_column_are_genuine_and_others_are_not(
     column: Number | Labels, impossible: tuple[str, ...], missing: bool, seed: int
 ) -> None:
