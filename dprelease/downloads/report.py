@@ -15,12 +15,14 @@ from dpcore.core import Domain, rounded_up
 from dpcore.core.safe_csv import unescape_frame
 from dpcore.data.columns import is_number
 from dpcore.data.dates import is_dates
+from dpcore.mechanisms.robust.counted_mean import CountedMean
 from dpcore.mechanisms.tables.whole_table import DISTANCES, SYNTHETIC_ROWS
 from dpcore.queries.groups import GroupQuantiles
 from dprelease.downloads.escaping import escape
 from dprelease.downloads.group_tables import group_tables, is_group_file, margin_tables, quantile_tables
-from dprelease.downloads.statistics import has_count_ends
+from dprelease.downloads.statistics import has_count_ends, released_statistics
 from dprelease.ledger.records import Stored, restored_sentence
+from dprelease.requests.intervals import COVERS
 from dprelease.requests.parts import Request
 from dprelease.requests.quantile_tables import QUANTILES
 from dprelease.requests.tables import BETA
@@ -139,7 +141,10 @@ def _results(stored: Stored) -> Iterator[str]:
     questions = Request.of(stored.body["request"]).parts
     for place, (part, question) in enumerate(zip(stored.body["parts"], questions, strict=True), 1):
         number = f"{place}. " if len(questions) > 1 else ""
-        yield f"<h3>{number}{escape(question.reading.title)}</h3>"
+        found = (released_statistics(question, stored.files[name]) for name in part["files"])
+        statistics = next(filter(None, found), [])
+        title = statistics[0].title if statistics else question.reading.title
+        yield f"<h3>{number}{escape(title)}</h3>"
         yield from _paragraphs(
             f"{question.queries.title}. Mechanism: {part['mechanism']['title']}.",
             f"Privacy budget of this statistic: ε = {part['guarantee']['epsilon']}, δ = {part['guarantee']['delta']}."
@@ -162,6 +167,8 @@ def _results(stored: Stored) -> Iterator[str]:
                 yield from _picture(
                     name, stored.files[name], question.problem.domain, ends=2 * has_count_ends(question)
                 )
+        if isinstance(question.mechanism, CountedMean):
+            yield from _paragraphs(*(f"{each.sentence}. {COVERS}" for each in statistics))
 
 
 def _lines(contents: bytes) -> list[dict[str, str]]:

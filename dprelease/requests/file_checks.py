@@ -19,7 +19,7 @@ from dpcore.core import HistogramRelease, PointsRelease, Release, ValueRelease
 from dpcore.core.safe_csv import escape_formula, unescape_formula
 from dpcore.core.sizes import check_memory
 from dpcore.data.columns import Labels, Number, is_labels
-from dpcore.data.dates import is_dates, written
+from dpcore.data.dates import is_ages, is_dates, written
 from dpcore.data.product import is_table
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, line_of, quantiles_of
 from dpcore.mechanisms.grouped.release import GroupRelease
@@ -50,6 +50,8 @@ CELL_BYTES = 24
 """Bytes of a cell, as they are counted before tables are released."""
 MORE_CELLS = 1 << 20
 """Cells that a file may have beyond those of mock data: databases of points and distances have more or fewer lines."""
+DAYS = 365
+"""Days of birth that synthetic rows have of one age; see ``Ages.born``."""
 BLOCK = 1 << 12
 """Lines of a file that are held at once, where not all are needed."""
 NO_CSV = "{name} is not CSV as this program writes it."
@@ -434,6 +436,10 @@ def _column_fits(kind: Number | Labels, cells: set[str]) -> bool:
     low, high = float(kind.edges[0]), float(kind.edges[-1])
     if is_dates(kind):
         return cells <= {written(unit, kind.step) for unit in range(int(low), int(high))}
-    if (kind.edges == np.floor(kind.edges)).all():
-        return all(_is_whole(cell, low=low, high=high) for cell in cells)
+    if is_ages(kind):
+        ages, days = np.arange(math.ceil(low), math.ceil(high)), np.arange(DAYS)
+        return cells <= set(kind.born(np.repeat(ages, DAYS), np.tile((days + 0.5) / DAYS, len(ages))))
+    shift = 0.5 if kind.whole else 0.0  # a whole number is the middle of its cell
+    if (kind.edges + shift == np.floor(kind.edges + shift)).all():
+        return all(_is_whole(cell, low=low + shift, high=high + shift) for cell in cells)
     return all(_is_number(cell, low=low, high=high) for cell in cells)

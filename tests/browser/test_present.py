@@ -177,7 +177,7 @@ def test_a_presented_link_fits_a_phone(page: Page, server: Server, link: str, ch
         pytest.param("Attack: last bits", "low-bits", "lowbits_verdicts_chart", id="last-bits", marks=pytest.mark.full),
     ],
 )
-def test_an_attack_is_shown_two_clicks_from_the_first_page(
+def test_an_attack_is_shown_two_clicks_from_the_first_page_and_made_private_by_a_third(
     page: Page, server: Server, name: str, lesson: str, chart: str
 ) -> None:
     visit(page, server, "", "data_chart")
@@ -189,3 +189,8 @@ def test_an_attack_is_shown_two_clicks_from_the_first_page(
     settled(page)
     expect(page.locator(f".st-key-{chart} .dpscope-plot[data-drawn]")).to_be_visible()
     assert click.count <= 2
+    if lesson == "attack-me":
+        expect(page.get_by_text("With exact counts, least squares finds")).to_be_visible()
+        click(page, "button", "Make the counts private")
+        expect(page.get_by_text("With noise at ε = 1, least squares finds")).to_be_visible()
+        assert click.count <= 3

@@ -16,11 +16,14 @@ import pytest
 import dpcore
 from dpcore.core import Dataset, Neighbours
 from dpcore.data.columns import Labels, Number
+from dpcore.data.dates import Ages, Dates
+from dpcore.data.product import Product
 from dpcore.data.readings import Columns
 from dpcore.data.twin import twin
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.tables.whole_table import SYNTHETIC_ROWS
 from dpcore.queries.linear import generated
+from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Thresholds
 from dpcore.randomness import NoisyCounts, Preview
 from dprelease.certificate import certificate, unreleasable, verify
@@ -31,6 +34,7 @@ from dprelease.requests import file_checks
 from dprelease.requests.file_checks import read_rows, table_faults
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.tables import csv_files, preview_of
+from tests.cases import full_but
 from tests.dprelease.test_catalogue_releases import ENTRIES, FIXED, problem_readings
 from tests.dprelease.test_forged_files import request_for
 from tests.kit.ledgers import ANALYST, DIGEST, few_rows, question_of, registered, request_of
@@ -230,6 +234,46 @@ def test_a_bucket_or_label_that_no_subsample_answers_is_refused() -> None:
     part = question_of(reading=reading, queries=queries, entry_key="subsample_commonest", values={}, **usual)
     assert faults(part, value_file(2, "clerk")) == [] != faults(part, value_file(3, ""))
     assert entry("subsample_commonest").mechanism.may_refuse
+
+
+COLUMNS: tuple[tuple[Number | Labels, tuple[str, ...]], ...] = (
+    (Number(low=-0.5, high=10.5, bins=11), ("5.0", "11", "-1", "5.5")),
+    (Number(low=0, high=10, bins=10), ("10", "5.5")),
+    (Number(low=0.25, high=10, bins=7), ("5", "10.5", "x")),
+    (Number(low=-0.5, high=10.5, bins=11, cuts=(3.5, 5.5)), ("5.0", "11")),
+    (Ages(day="2024-02-29", cuts=(9.5, 119.5)), ("2024-03-01", "1999")),
+    (Ages(day="2024-02-29"), ("2024-03-01", "1902-02-28", "1999", "1999-02-29")),
+    (Dates(step="day", first="2024-02-27", last="2024-03-02"), ("2024-03-03", "2024")),
+    (Dates(step="year", first="1990", last="2000"), ("2001", "1990-01-01")),
+    (Labels(labels=("=a", "b")), ("=a", "c")),
+    (Labels(yes_no=True), ("maybe",)),
+)
+"""Kinds of columns, and texts that no synthetic row has there."""
+
+
+@pytest.mark.parametrize(("column", "impossible"), COLUMNS, ids=range(len(COLUMNS)))
+@pytest.mark.parametrize("missing", full_but([False, True], True))
+def test_synthetic_rows_of_every_kind_of_column_are_genuine_and_others_are_not(
+    column: Number | Labels, impossible: tuple[str, ...], missing: bool, seed: int
+) -> None:
+    kind = replace(column, missing=missing)
+    domain = Product(names=("a", "b"), columns=(kind, Labels(labels=("x", "y"))))
+    n = 4 * kind.size
+    settings: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-9}
+    request = request_of(
+        reading=Columns(names=domain.names, on=domain), queries=Marginals(domain=domain, ways=2), n=n,
+        entry_key="whole-table", values=settings,
+    )  # fmt: skip
+    [part] = request.parts
+    every_cell = np.stack([np.arange(n) % kind.size, np.arange(n) % 2], axis=1)
+    state = part.mechanism.prepare(replace(few(part, 1, seed=1), records=every_cell), part.problem)
+    files = csv_files(part.mechanism.run(state, Preview(seed), 1), part.mechanism, digest=DIGEST)
+    assert not list(table_faults(part, files, prefix="", digest=DIGEST))
+    name = f"{SYNTHETIC_ROWS}.csv"
+    for text in (*impossible, *[""] * (not missing)):
+        lines = files[name].decode().split("\n")
+        lines[1] = f"{text},x"
+        assert list(table_faults(part, files | {name: "\n".join(lines).encode()}, prefix="", digest=DIGEST)), text
 
 
 @pytest.mark.slow

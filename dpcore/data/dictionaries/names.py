@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 
-from dpcore.data.dictionaries.description import CATEGORY, DATE, WHOLE, YES_NO, DescribedColumn
+from dpcore.data.dictionaries.description import AGE, CATEGORY, DATE, WHOLE, YES_NO, DescribedColumn
 
 WORD = re.compile(r"[^\W\d_]?[^\WA-Z\d_]+|[A-Z]+(?![a-z])")
 """A word of a name: letters up to a sign, a digit or the next capital letter after a small one."""
 DATES = {"date", "dates", "day", "datum", "tag", "jour", "fecha", "dia", "data", "dob", "birthday", "when"}
+BIRTHS = {"birth", "birthdate", "birthday", "dob", "nacimiento", "naissance"}
+"""Words of names of dates from which ages are counted: of an age there is a mean, of a date there is none."""
 NO_DATES = {"candidate", "consolidate", "mandate", "update", "validate"}
 """Words that end as “startdate” does."""
 IDS = {"id", "ids", "uuid", "guid", "ssn", "identifier", "passport", "email", "phone", "iban"}
+POSTCODES = {"postcode", "postal", "plz", "zip", "zipcode"}
+"""Numbers of no quantity, and of more places than statistics can tell apart."""
 QUESTIONS = {"is", "has", "was", "had", "did", "does", "are"}
 """First words of names of columns that answer yes or no."""
 ANSWERS = {"smoker", "married", "deceased", "insured", "retired", "pregnant", "flag"}
@@ -46,14 +50,14 @@ def is_date_name(name: str) -> bool:
 def suggest_from_name(name: str) -> DescribedColumn | None:
     """Return what a name suggests: kind, and for an age bounds; an identifier is not used. None if it suggests nothing.
 
-    >>> [suggest_from_name(name).kind for name in ("birth_date", "hasChildren", "AGE", "n_visits", "Year", "sex")]
-    ['date', 'yes/no', 'whole number', 'whole number', 'date', 'category']
+    >>> [suggest_from_name(name).kind for name in ("exam_date", "hasChildren", "AGE", "n_visits", "Year", "birth_date")]
+    ['date', 'yes/no', 'whole number', 'whole number', 'date', 'age from birth date']
     >>> suggest_from_name("patientID").used, suggest_from_name("age group"), suggest_from_name("villages")
     (False, None, None)
     """
     words = words_of(name)
     found = set(words)
-    if found & IDS:
+    if found & (IDS | POSTCODES):
         return DescribedColumn(name=name, used=False)
     if found & GROUPED:
         return None
@@ -62,11 +66,11 @@ def suggest_from_name(name: str) -> DescribedColumn | None:
     if found & SEXES:
         return DescribedColumn(name=name, kind=CATEGORY)
     if is_date_name(name):
-        return DescribedColumn(name=name, kind=DATE)
+        return DescribedColumn(name=name, kind=AGE if found & BIRTHS else DATE)
     if found & YEARS:
         return DescribedColumn(name=name, kind=DATE, step="year")
     if found & AGES:
         return DescribedColumn(name=name, kind=WHOLE, low="0", high=OLDEST, unit="years")
     if found & COUNTS:
-        return DescribedColumn(name=name, kind=WHOLE)
+        return DescribedColumn(name=name, kind=WHOLE, low="0")
     return None

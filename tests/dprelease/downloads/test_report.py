@@ -24,8 +24,11 @@ from dpcore.queries.ranges import Cells, Thresholds
 from dprelease.certificate import certificate, verify
 from dprelease.downloads import REPORT, downloads_of, zip_files
 from dprelease.downloads.report import MAX_BARS, report
+from dprelease.downloads.statistics import released_statistics
 from dprelease.ledger.records import Stored
+from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.release import SAW_TRUE_VALUES, release
+from dprelease.requests.parts import Request
 from pages.release.figure import released_counts
 from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, plan_of, registered, request_of
 
@@ -112,6 +115,24 @@ def test_a_plan_has_a_section_and_a_picture_for_each_question(tmp_path: Path) ->
     for name in stored.files:
         for row in csv.DictReader(io.StringIO(stored.files[name].decode())):
             assert f'<td class="n">{float(row["rows"]):,.6g}</td>' in text
+
+
+def test_a_planned_median_is_told_with_its_interval_beside_the_counts_that_it_follows_from(
+    tmp_path: Path,
+) -> None:
+    planned: dict[str, Any] = {"columns": ("age",), "statistic": "quantiles", "quantiles": (0.5,), "epsilon": 1.0}
+    question = PlannedQuestion(queries="group-quantiles", entry_key="group-quantiles", **planned)
+    request = replace(plan_of(), questions=(question,)).request()
+    stored = released(tmp_path, request)
+    median, _ = released_statistics(request.parts[0], stored.files["quantiles.csv"])
+    assert "<h3>Median of age</h3>" in report(stored).decode() and median.title == "Median of age"
+    assert "The file answers.csv has the estimated number of rows in each cell of each group." in page(stored).words
+
+
+def test_a_mean_is_told_with_the_interval_of_its_card(tmp_path: Path) -> None:
+    stored = released(tmp_path, request_of(key="counted-mean", queries=Thresholds(domain=Number(high=20.0, bits=2))))
+    [mean] = released_statistics(Request.of(stored.body["request"]).parts[0], stored.files["value.csv"])
+    assert mean.sentence.startswith("Mean of age: ") and f"{mean.sentence}. They cover the noise" in page(stored).words
 
 
 def test_persons_a_public_n_previews_and_what_the_steward_saw_are_told(tmp_path: Path) -> None:
@@ -225,7 +246,8 @@ def test_no_true_value_and_no_secret_is_in_the_zip(tmp_path: Path) -> None:
     rows = read_table(text.encode(), name=f"{secret}.csv", header=True)
     stored = released(tmp_path, request_of(), rows=rows)
     counts = np.bincount(ages // 5, minlength=4)
-    noisy = {row["rows"].removesuffix(".0") for row in csv.DictReader(io.StringIO(stored.files["counts.csv"].decode()))}
+    lines = csv.DictReader(io.StringIO(stored.files["counts.csv"].decode()))
+    noisy = {row[name].removesuffix(".0") for row in lines for name in ("rows", "rows low", "rows high")}
     whole = b"".join(downloads_of(stored).values())
     packed = re.sub(rb"[0-9a-f]{32,}", b"", whole)  # digests and salts: any four digits stand in one of them sometimes
     assert len(packed) > len(whole) / 2
