@@ -13,7 +13,8 @@ from typing import Any
 import streamlit as st
 
 from dpcore.core.safe_csv import escape_frame
-from pages.charts.picture import Handle, Picture
+from pages.charts.pen import SHADES_ABOVE
+from pages.charts.picture import Axis, Handle, Heat, Picture
 from pages.charts.plotly import PlotlyFigure, render
 from pages.charts.script import MODULE
 from pages.shell.presentation import chart_place, extra_height, is_presenting, note_drawn, reserve_height
@@ -24,6 +25,8 @@ PRESENTED_HEIGHT, PRESENTED_FULL_HEIGHT, PRESENTED_WIDTH = 211, 240, 500
 """Pixels of a presented chart, of it with its legend, and of a legend's line, before it is scaled to twice the size."""
 LEGEND_LINE, LEGEND_MARK, LETTER = 22, 46, 6.6
 """Pixels, as in chart.js."""
+TITLE_LETTER, LABEL_LINE, TITLE_LINE = 7.6, 14, 16
+"""Pixels of a letter of an axis's title, and of a label beside it; letters of a line of the title, at most."""
 EncodedCharts = dict[tuple[str, str, bool, bool], bytes]
 """Encoded charts by key, badge, dark theme, and whether a download is allowed."""
 MIN_MARGIN = 85
@@ -87,9 +90,7 @@ def draw(
         encoded_charts = None
         tallest = min(PRESENTED_HEIGHT, PRESENTED_FULL_HEIGHT - legend_height) + extra_height()
         height = min(picture.height, tallest)
-        # The title must fit beside its axis.
-        wrapped_title = textwrap.fill(picture.y.title, int((height - MIN_MARGIN) / LETTER))
-        picture = dataclasses.replace(picture, height=height, y=dataclasses.replace(picture.y, title=wrapped_title))
+        picture = dataclasses.replace(picture, height=height, y=_fitting(picture, height - MIN_MARGIN))
         reserve_height(height + legend_height)
     else:
         note_drawn(key)
@@ -140,6 +141,16 @@ def _encode_chart(picture: Picture, *, key: str, badge: str, caption: str, downl
         "handle": encode_handle(picture.handle, drawn),
     }
     return json.dumps(payload).encode()
+
+
+def _fitting(picture: Picture, pixels: int) -> Axis:
+    """Return the axis at the left of a presented picture: its title in lines, and labels as far as there is room."""
+    axis, room = picture.y, pixels - SHADES_ABOVE * bool(picture.find(Heat))
+    every = -(-LABEL_LINE * len(axis.labels) // room)
+    labels = tuple("" if place % every else text for place, text in enumerate(axis.labels))
+    return dataclasses.replace(
+        axis, title=textwrap.fill(axis.title, min(TITLE_LINE, int(pixels / TITLE_LETTER))), labels=labels
+    )
 
 
 def _legend_height(drawn: PlotlyFigure) -> int:

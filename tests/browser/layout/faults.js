@@ -12,6 +12,11 @@
   const at = (part) => [...(part.closest("[class*=st-key-]")?.classList ?? [])].find((name) => name.startsWith("st-key-"))?.slice(7) ?? "page";
   const report = (kind, part, text = "") => faults.push(`${kind}: ${said(text)} (${at(part)})`);
   const boxes = [];
+  // A presentation draws its picture twice as large as the picture itself knows.
+  const scaleOf = (part) => {
+    const plot = part.closest(".dpscope-plot");
+    return plot ? plot.getBoundingClientRect().width / plot.offsetWidth : 1;
+  };
 
   // Notes the part of a box that is seen, and whether something cuts the rest off.
   function note(part, box, text, kind) {
@@ -80,9 +85,10 @@
   boxes.sort((one, other) => one.top - other.top);
   boxes.forEach((one, place) => {
     for (let next = place + 1; next < boxes.length && boxes[next].top < one.bottom - HIGH; next += 1) {
-      const other = boxes[next], wide = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+      const other = boxes[next], near = HIGH * Math.max(scaleOf(one.part), scaleOf(other.part)), wide = Math.min(one.right, other.right) - Math.max(one.left, other.left);
       const high = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
-      if (wide <= (isHelp(one) || isHelp(other) ? 5 : 2) || high <= HIGH || areOne(one, other)) continue;
+      if (wide <= (isHelp(one) || isHelp(other) ? 5 : 2) || high <= near || areOne(one, other)) continue;
+      if (one.text === "?" || other.text === "?") continue; // what is hidden until the reader has guessed
       if (one.part.contains(other.part) || other.part.contains(one.part)) continue;
       report("overlap", one.part, `${said(one.text).slice(0, 28)} / ${said(other.text).slice(0, 28)}`);
     }
@@ -90,11 +96,12 @@
 
   for (const plot of document.querySelectorAll(".dpscope-plot")) {
     if (!isShown(plot)) continue;
+    const scale = scaleOf(plot), near = HIGH * scale;
     const lines = [...plot.querySelectorAll(".shapelayer path")].map((line) => line.getBoundingClientRect());
     for (const words of plot.querySelectorAll("g.annotation")) {
       const edge = words.querySelector("text").getBoundingClientRect(), ground = words.querySelector("rect.bg");
       const isCrossed = lines.some((line) => line.left < edge.right - 1 && edge.left + 1 < line.right
-        && line.top < edge.bottom - HIGH && edge.top + HIGH < line.bottom);
+        && line.top < edge.bottom - near && edge.top + near < line.bottom);
       const stops = ground && getComputedStyle(ground).fill !== "none" && ground.style.fillOpacity > 0.5;
       if (isCrossed && !stops && words.textContent !== "?") report("crossed by a line", plot, words.textContent);
     }
@@ -103,17 +110,20 @@
       if (words.textContent.includes("…")) report("shortened", plot, words.textContent);
       if (parseFloat(getComputedStyle(words).fontSize) < SMALLEST) report("too small", plot, words.textContent);
     }
-    const [badge, scale, shades] = [".gtitle", ".colorbar", ".hm"].map((part) => plot.querySelector(part)?.getBoundingClientRect());
-    if (scale && !(badge.bottom < scale.top && scale.bottom < shades.top && shades.top - scale.bottom < 30)) report("scale of shades elsewhere", plot);
+    const [badge, colours, shades] = [".gtitle", ".colorbar", ".hm"].map((part) => plot.querySelector(part)?.getBoundingClientRect());
+    if (colours && !(badge.bottom < colours.top && colours.bottom < shades.top && shades.top - colours.bottom < 30 * scale)) report("scale of shades elsewhere", plot);
     if ([...plot.querySelectorAll(".legend .scrollbar")].some((bar) => bar.getBoundingClientRect().height)) report("legend scrolls", plot);
     const inside = plot._fullLayout?._size;
     if (inside && (inside.w < FLAT.w || inside.h < FLAT.h)) report(`only ${Math.round(inside.w)} x ${Math.round(inside.h)} pixels`, plot);
   }
   const widest = [document.documentElement, ...document.querySelectorAll('[data-testid="stMain"], [data-testid="stSidebarContent"]')];
-  if (innerWidth > 640) widest.push(...document.querySelectorAll(".katex-display")); // on a phone one scrolls by itself
-  for (const part of widest) {
+    for (const part of widest) {
     const scrolls = part === document.documentElement || getComputedStyle(part).overflowX !== "hidden";
     if (isShown(part) && scrolls && part.scrollWidth > part.clientWidth + 1) report(`${part.scrollWidth - part.clientWidth} pixels too wide`, part, part.className);
+  }
+  // On a phone a formula scrolls by itself.
+  for (const formula of innerWidth > 640 ? document.querySelectorAll(".katex-display") : []) {
+    if (isShown(formula) && formula.scrollWidth > formula.clientWidth + 4) report("cut", formula, "a formula");
   }
   return [...new Set(faults)];
 }
