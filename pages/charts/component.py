@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -25,8 +24,8 @@ PRESENTED_HEIGHT, PRESENTED_FULL_HEIGHT, PRESENTED_WIDTH = 211, 240, 500
 """Pixels of a presented chart, of it with its legend, and of a legend's line, before it is scaled to twice the size."""
 LEGEND_LINE, LEGEND_MARK, LETTER = 22, 46, 6.6
 """Pixels, as in chart.js."""
-TITLE_LETTER, LABEL_LINE, TITLE_LINE = 7.6, 14, 16
-"""Pixels of a letter of an axis's title, and of a label beside it; letters of a line of the title, at most."""
+LABEL_LINE = 14
+"""Pixels of a label beside an axis."""
 EncodedCharts = dict[tuple[str, str, bool, bool], bytes]
 """Encoded charts by key, badge, dark theme, and whether a download is allowed."""
 MIN_MARGIN = 85
@@ -90,7 +89,7 @@ def draw(
         encoded_charts = None
         tallest = min(PRESENTED_HEIGHT, PRESENTED_FULL_HEIGHT - legend_height) + extra_height()
         height = min(picture.height, tallest)
-        picture = dataclasses.replace(picture, height=height, y=_fitting(picture, height - MIN_MARGIN))
+        picture = dataclasses.replace(picture, height=height, y=_thinned(picture, height - MIN_MARGIN))
         reserve_height(height + legend_height)
     else:
         note_drawn(key)
@@ -143,14 +142,12 @@ def _encode_chart(picture: Picture, *, key: str, badge: str, caption: str, downl
     return json.dumps(payload).encode()
 
 
-def _fitting(picture: Picture, pixels: int) -> Axis:
-    """Return the axis at the left of a presented picture: its title in lines, and labels as far as there is room."""
-    axis, room = picture.y, pixels - SHADES_ABOVE * bool(picture.find(Heat))
-    every = -(-LABEL_LINE * len(axis.labels) // room)
-    labels = tuple("" if place % every else text for place, text in enumerate(axis.labels))
-    return dataclasses.replace(
-        axis, title=textwrap.fill(axis.title, min(TITLE_LINE, int(pixels / TITLE_LETTER))), labels=labels
-    )
+def _thinned(picture: Picture, pixels: int) -> Axis:
+    """Return the axis at the left of a presented picture, with as many of its labels as there is room for."""
+    labels, room = picture.y.labels, pixels - SHADES_ABOVE * bool(picture.find(Heat))
+    every = -(-LABEL_LINE * len(labels) // room)
+    kept = tuple("" if place % every else text for place, text in enumerate(labels))
+    return dataclasses.replace(picture.y, labels=kept)
 
 
 def _legend_height(drawn: PlotlyFigure) -> int:
