@@ -4,8 +4,8 @@
 const TICK = 600, SLOW = 2500, TURN = 250, LONGEST = 150; // milliseconds: a frame is shown while playing, while nobody does anything, or while tiles turn; a chart that is covered waits for the others
 const LEGEND_LINE = 22, LEGEND_MARK = 46, LETTER = 6.6; // pixels
 const LEGEND_EDGE = 11, LEGEND_NAMES = 19; // of it what Plotly itself takes, rounded up: at the edge, and for each line
-const ASIDE = 195, CUT = 27; // pixels of a legend beside the picture, and letters of a name in it
-const WIDE = 800, WIDE_ASIDE = 275, WIDE_CUT = 42; // the same beside a picture that is as wide as this
+const ASIDE = 195, LONGEST_NAME = 27; // pixels of a legend beside the picture, and letters of a line in it
+const WIDE = 800, WIDE_ASIDE = 275, WIDE_NAME = 42; // the same beside a picture that is as wide as this
 const NARROW = 480, LONG = 24; // pixels of a phone's chart, and letters of the longest name that stands beside a line there
 const NAMES = 130, SECOND = 13; // pixels beside the lines for longer names, and of their second lines
 const BADGE_LETTER = 10, BADGE_LINE = 14, BADGE_PAD = 13, APART = 12; // pixels: the smallest letter of the badge; from one of its lines to the next; from the last of several to the title of an axis
@@ -94,8 +94,7 @@ export async function draw(component) {
   frame?.traces.forEach((place, index) => Object.assign(traces[place], frame.data[index]));
   // A brush was sent to Python; if it means something, it comes back as a mark.
   const layout = { ...sized(chart), selections: [], selectionrevision: chart.brushes };
-  if (layout.legend.orientation === "v") traces.forEach((trace) => shorten(trace, layout.width < WIDE ? CUT : WIDE_CUT));
-  traces.forEach((trace) => Object.assign(trace, shades(trace, data.layout, layout)));
+  traces.forEach((trace) => Object.assign(trace, nameIn(trace, layout), shades(trace, data.layout, layout)));
   chart.stands = now;
   chart.drawing = Plotly.react(chart.plot, traces, layout, CONFIG);
   await chart.drawing;
@@ -180,7 +179,7 @@ function describe(chart) {
 function sized(chart, { layout, data, beside: aside } = chart.figure, width = chart.plot.clientWidth || chart.width || 600) {
   const names = layout.showlegend ? data.filter((trace) => trace.showlegend).map((trace) => trace.name) : [];
   const longest = Math.max(0, ...names.map((name) => name.length * LETTER + LEGEND_MARK));
-  const beside = names.length && aside && width > 2.5 * ASIDE;
+  const beside = names.length && aside && width > 3 * ASIDE;
   const lines = Math.ceil(names.length / Math.max(1, Math.floor((width - 24) / longest)));
   const below = names.length && !beside, legend = below ? 8 + LEGEND_LINE * lines : 0;
   const coarse = matchMedia("(pointer: coarse)").matches; // a swipe across a chart scrolls the page
@@ -190,7 +189,9 @@ function sized(chart, { layout, data, beside: aside } = chart.figure, width = ch
     orientation: "v", x: 1, xref: "container", xanchor: "right", y: 1 - 24 / high, yref: "container",
     yanchor: "top", font: { size: 10.5 }, maxheight: high - 24, tracegroupgap: 0,
   };
-  const copy = copied(layout), named = fold(copy, width), higher = named ? SECOND * copy.yaxis.ticktext.length : 0;
+  const copy = copied(layout);
+  if (width <= NARROW && copy.xaxis) copy.xaxis.title.font = { ...copy.xaxis.title.font, size: 12 };
+  const named = fold(copy, width), higher = named ? SECOND * copy.yaxis.ticktext.length : 0;
   return {
     ...copy, ...(scene && { scene }), ...(badge && { title: badge.title }), width, height: high + legend + higher,
     margin: { ...layout.margin, t: layout.margin.t + more, b: layout.margin.b + (below ? LEGEND_EDGE + LEGEND_NAMES * lines : 0), r: layout.margin.r + (beside ? (width < WIDE ? ASIDE : WIDE_ASIDE) : 0), ...(named && { l: NAMES }) },
@@ -210,15 +211,21 @@ function tall(chart, height) {
 // A letter is about half as wide as it is high, never 1 / 1.9.
 function badged({ title, xaxis2 }, width) {
   if (!title?.text) return undefined;
-  const given = title.text.split("<br>"), most = Math.max(20, Math.floor((1.9 * width) / BADGE_LETTER)), lines = [];
-  for (const word of given.join(" ").split(" ")) {
+  const given = title.text.split("<br>"), most = Math.max(20, Math.floor((1.9 * width) / BADGE_LETTER)), lines = broken(given.join(" "), most);
+  const more = BADGE_LINE * (lines.length - given.length) + (xaxis2 && lines.length > 1 ? APART : 0), size = (1.9 * width) / Math.max(...lines.map((line) => line.length));
+  const font = { ...title.font, size: Math.min(title.font.size, size) }, pad = { ...title.pad, t: title.pad.t + BADGE_PAD * (lines.length - given.length) };
+  return { more, title: { ...title, text: lines.join("<br>"), font, pad } };
+}
+
+// Words in lines of at most so many letters.
+function broken(text, most) {
+  const lines = [];
+  for (const word of text.split(" ")) {
     const longer = `${lines.at(-1)} ${word}`;
     if (lines.length && longer.length <= most) lines[lines.length - 1] = longer;
     else lines.push(word);
   }
-  const more = BADGE_LINE * (lines.length - given.length) + (xaxis2 && lines.length > 1 ? APART : 0), size = (1.9 * width) / Math.max(...lines.map((line) => line.length));
-  const font = { ...title.font, size: Math.min(title.font.size, size) }, pad = { ...title.pad, t: title.pad.t + BADGE_PAD * (lines.length - given.length) };
-  return { more, title: { ...title, text: lines.join("<br>"), font, pad } };
+  return lines;
 }
 
 // The scale of shades is a distance from above, told as a share of a height that Python does not know.
@@ -230,7 +237,7 @@ function shades({ colorbar }, told, layout) {
 
 // Long names beside lines leave a phone no room for the picture: they take two lines each, which is told. What stands
 // in lines already is as long as the longest of them.
-function fold({ xaxis, yaxis }, width) {
+function fold({ yaxis }, width) {
   const isLong = (line) => line.length > LONG, lines = (name) => name.split("<br>");
   if (width > NARROW || !yaxis?.ticktext?.some((name) => lines(name).some(isLong))) return false;
   yaxis.ticktext = yaxis.ticktext.map((name) => lines(name).map((line) => {
@@ -238,7 +245,6 @@ function fold({ xaxis, yaxis }, width) {
     return isLong(line) && middle > 0 ? `${line.slice(0, middle)}<br>${line.slice(middle + 1)}` : line;
   }).join("<br>"));
   yaxis.tickfont = { ...yaxis.tickfont, size: 10.5 };
-  xaxis.title.font = { ...xaxis.title.font, size: 12 };
   return true;
 }
 
@@ -251,9 +257,10 @@ function copied(layout) {
   return copy;
 }
 
-// The name of a trace as far as there is room; its group, by which a click hides it, keeps all of it.
-function shorten(trace, most) {
-  if (trace.name?.length > most) trace.name = `${trace.name.slice(0, most - 1)}…`;
+// The name of a trace in lines for which there is room; its group, by which a click hides it, keeps it as it was.
+function nameIn({ name }, { legend, width }) {
+  const beside = name && legend.orientation === "v";
+  return beside ? { name: broken(name, width < WIDE ? LONGEST_NAME : WIDE_NAME).join("<br>") } : { name };
 }
 
 // A figure as it would be drawn now, in this or another element of the chart's.
@@ -261,7 +268,7 @@ export async function drawn(chart, element, figure) {
   const { width } = chart.plot._fullLayout;
   if (element === chart.plot) chart.stands = "";
   const layout = sized(chart, figure, width);
-  const data = figure.data.map((trace) => ({ ...trace, ...shades(trace, figure.layout, layout) }));
+  const data = figure.data.map((trace) => ({ ...trace, ...nameIn(trace, layout), ...shades(trace, figure.layout, layout) }));
   await chart.library.react(element, data, layout, CONFIG);
 }
 
@@ -314,10 +321,12 @@ function watch(chart) {
   chart.resize = new ResizeObserver(() => {
     if (plot.clientWidth === chart.width || !plot.clientWidth) return;
     chart.width = plot.clientWidth;
-    const layout = sized(chart), { height, margin, legend, title } = layout;
+    const layout = sized(chart), { width, height, margin, legend, title, xaxis, yaxis } = layout;
     const bars = chart.figure.data.map((trace) => shades(trace, chart.figure.layout, layout)?.colorbar.y);
-    const scales = bars.some((y) => y !== undefined) ? { "colorbar.y": bars } : {};
-    chart.library.update(plot, scales, { width: chart.width, height, margin, legend, title });
+    const traces = bars.some((y) => y !== undefined) ? { "colorbar.y": bars } : {};
+    if (layout.showlegend) traces.name = chart.figure.data.map((trace) => nameIn(trace, layout).name);
+    const axes = xaxis && { "xaxis.title.font": xaxis.title.font, ...(yaxis.ticktext && { "yaxis.ticktext": yaxis.ticktext, "yaxis.tickfont": yaxis.tickfont }) };
+    chart.library.update(plot, traces, { width, height, margin, legend, title, ...axes });
   });
   chart.resize.observe(plot);
 }

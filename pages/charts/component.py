@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -13,7 +12,8 @@ from typing import Any
 import streamlit as st
 
 from dpcore.core.safe_csv import escape_frame
-from pages.charts.picture import Handle, Picture
+from pages.charts.pen import SHADES_ABOVE
+from pages.charts.picture import Axis, Handle, Heat, Picture
 from pages.charts.plotly import PlotlyFigure, render
 from pages.charts.script import MODULE
 from pages.shell.presentation import chart_place, extra_height, is_presenting, note_drawn, reserve_height
@@ -24,6 +24,8 @@ PRESENTED_HEIGHT, PRESENTED_FULL_HEIGHT, PRESENTED_WIDTH = 211, 240, 500
 """Pixels of a presented chart, of it with its legend, and of a legend's line, before it is scaled to twice the size."""
 LEGEND_LINE, LEGEND_MARK, LETTER = 22, 46, 6.6
 """Pixels, as in chart.js."""
+LABEL_LINE = 14
+"""Pixels of a label beside an axis."""
 EncodedCharts = dict[tuple[str, str, bool, bool], bytes]
 """Encoded charts by key, badge, dark theme, and whether a download is allowed."""
 MIN_MARGIN = 85
@@ -87,9 +89,7 @@ def draw(
         encoded_charts = None
         tallest = min(PRESENTED_HEIGHT, PRESENTED_FULL_HEIGHT - legend_height) + extra_height()
         height = min(picture.height, tallest)
-        # The title must fit beside its axis.
-        wrapped_title = textwrap.fill(picture.y.title, int((height - MIN_MARGIN) / LETTER))
-        picture = dataclasses.replace(picture, height=height, y=dataclasses.replace(picture.y, title=wrapped_title))
+        picture = dataclasses.replace(picture, height=height, y=_thinned(picture, height - MIN_MARGIN))
         reserve_height(height + legend_height)
     else:
         note_drawn(key)
@@ -140,6 +140,14 @@ def _encode_chart(picture: Picture, *, key: str, badge: str, caption: str, downl
         "handle": encode_handle(picture.handle, drawn),
     }
     return json.dumps(payload).encode()
+
+
+def _thinned(picture: Picture, pixels: int) -> Axis:
+    """Return the axis at the left of a presented picture, with as many of its labels as there is room for."""
+    labels, room = picture.y.labels, pixels - SHADES_ABOVE * bool(picture.find(Heat))
+    every = -(-LABEL_LINE * len(labels) // room)
+    kept = tuple("" if place % every else text for place, text in enumerate(labels))
+    return dataclasses.replace(picture.y, labels=kept)
 
 
 def _legend_height(drawn: PlotlyFigure) -> int:

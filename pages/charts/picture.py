@@ -231,7 +231,10 @@ class Rule(Mark):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Words(Mark):
-    """Text at data coordinates, or with ``inside`` at shares of the picture (0 to 1 from left and bottom)."""
+    """Text at data coordinates, or with ``inside`` at shares of the picture (0 to 1 from left and bottom).
+
+    With ``ground``, or as the bold name of a region or a curve, it has a background: lines stop behind it.
+    """
 
     text: str
     x: float
@@ -242,6 +245,7 @@ class Words(Mark):
     size: float = 12
     bold: bool = False
     turned: bool = False
+    ground: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -18,7 +18,7 @@ BADGE_WIDTH = 62
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif"
 FRAME_KEYS = ("x", "y", "z", "customdata", "hovertext", "text", "base", "width", "marker")
 """Keys of a trace that may differ between frames."""
-BELOW, LETTER, TITLE = 50, 6.5, 12
+BELOW, LETTER, TITLE = 50, 7.4, 12
 """Pixels of an axis below the picture, pixels of a letter, and minimum letters in a title's line."""
 ROWS_ABOVE = 34
 """Pixels for an axis of rows above the picture."""

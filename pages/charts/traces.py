@@ -254,7 +254,8 @@ def _(mark: Words, pen: Pen) -> list[Trace]:
         place = {"x": at[0], "y": at[1], "xref": "x", "yref": "y"}
     place |= {"xanchor": mark.align, "yanchor": "middle", "xshift": mark.shift[0], "yshift": mark.shift[1]}
     place["textangle"] = -90 if mark.turned else 0
-    pen.draw_text(mark.text, colour=pen.style(mark).colour, size=mark.size, bold=mark.bold, **place)
+    ground = mark.ground or (mark.bold and not mark.inside)
+    pen.draw_text(mark.text, colour=pen.style(mark).colour, size=mark.size, bold=mark.bold, ground=ground, **place)
     return []
 
 

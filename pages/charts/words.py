@@ -127,7 +127,7 @@ def as_code(text: str) -> str:
 
 
 MAX_LABELS = 40
-LONGEST_LABEL = 40
+LONGEST_LABEL = 48
 """Maximum number of letters of a label."""
 
 

@@ -61,7 +61,7 @@ class MeanOutcome(Outcome[UnboundedMean]):
     def draw_headline(self) -> None:
         unit = self.domain.unit
         unbounded, clipped = (rounded_up(float(each)) for each in self.errors)
-        st.header(f"error of 95 in 100 answers: at most {unbounded} {unit}")
+        st.header(f"95 in 100 answers have an error of at most {unbounded} {unit}")
         st.markdown(f"For the clipped mean: at most **{clipped} {unit}**. :blue-badge[simulated]")
 
     @override

@@ -78,7 +78,7 @@ def _code(outcome: Outcome[Any]) -> str:
 ONE_NUMBER = Workbench(
     title="One number",
     lead=(
-        "An answer is given or refused at random. The more stable the answer, the more likely it is given.",
+        "An answer may be refused. The more stable it is, the more likely it is given.",
         "A refusal is also an output, and the guarantee covers what it reveals.",
     ),
     key="robust",

@@ -197,7 +197,8 @@ def headline(report: ErrorReport, view: View) -> str:
     one = f"{view.column} range" if isinstance(queries, Intervals) and view.column != VALUE else queries.one
     subject = f"a {one}" if isinstance(queries, LinearQueries) else f"the count of any {one}"
     given = " when there is an answer" if report.refused.any() else ""
-    off = f"{_largest_error(report):,} of {report.problem.n:,} {view.records}"
+    error, n = _largest_error(report), report.problem.n
+    off = f"{error:,} of {n:,} {view.records}" if error <= n else f"{error:,} {view.records} (n = {n:,})"
     return f"{start}, {subject} is off by up to {off}, 19 times in 20{given}"
 
 

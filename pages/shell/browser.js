@@ -2,11 +2,13 @@
 
 const SOON = 15000; // milliseconds: a busy server takes its time to send the next page
 const LOST = "dpscope-file"; // in this tab's own storage: whether it held a file; nothing of the file
+const TABLET = matchMedia("(min-width: 768px) and (max-width: 1099.98px)"); // Streamlit itself folds the rail on a phone only
 const LEADS = ".st-key-tradeoff_chart, .st-key-needed_chart"; // a click there goes to another mechanism
-let reloaded = true;
+let reloaded = true, railOpened = false, railWatched = false;
 
 export default function ({ parentElement, data, setTriggerValue }) {
   keepHistory();
+  keepRailFolded();
   const find = (name) => parentElement.querySelector(`.dpscope-${name}`);
   const copied = find("copied");
   find("copy").onclick = async () => {
@@ -40,6 +42,28 @@ export default function ({ parentElement, data, setTriggerValue }) {
 function closeDrawer({ target }) {
   if (!target.closest?.('[data-testid="stSidebarNavLink"]')) return;
   document.querySelector(".stMain").dispatchEvent(new MouseEvent("mousedown", { bubbles: true }));
+}
+
+// On a tablet the pictures need the rail's width: it is folded until the reader opens it, and comes back where there is room.
+function keepRailFolded() {
+  const opener = '[data-testid="stExpandSidebarButton"]', closer = '[data-testid="stSidebarCollapseButton"]';
+  const fold = () => {
+    if (TABLET.matches && !railOpened) document.querySelector(`[data-testid="stSidebar"][data-collapsed="false"] ${closer} button`)?.click();
+    document.documentElement.dataset.rail = "known"; // see frame.css
+  };
+  fold();
+  if (railWatched) return;
+  railWatched = true;
+  // Streamlit opens it on another page, and where the window was a phone's.
+  new MutationObserver(fold).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["data-collapsed"] });
+  TABLET.addEventListener("change", ({ matches }) => {
+    if (matches) fold();
+    else if (innerWidth > 1000) document.querySelector(opener)?.click();
+  });
+  document.addEventListener("click", ({ isTrusted, target }) => {
+    if (isTrusted && target.closest?.(opener)) railOpened = true;
+    if (isTrusted && target.closest?.(closer)) railOpened = false;
+  }, true);
 }
 
 // Python draws pictures in the theme that the page had at its last run; after another they would be hard to read.

@@ -26,7 +26,7 @@ from pages.shell.server.host_origin import LOCAL_HOSTS
 KEY = "present"
 """Parameter of the link."""
 CHARTS = (
-    "data_chart", "released_map", "groups_chart", "marginals_errors_chart", "tables_all_chart", "robust_chance_chart",
+    "data_chart", "released_map", "marginals_errors_chart", "tables_all_chart", "robust_chance_chart",
     "robust_mean_chart",
     "salaries_error_chart", "ask_map_chart", "halfspaces_circle_chart", "sparse_loss_chart", "printed_run_chart",
 )  # fmt: skip

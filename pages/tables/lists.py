@@ -111,7 +111,7 @@ def _draw_promise(request: PageRequest[Inputs]) -> None:
 def _headline(result: ListResult) -> None:
     error = float(np.quantile(np.abs(result.shares.released - result.shares.truth), 0.95))
     guarantee = result.mechanism.guarantee(result.problem)
-    render_headline(f"error of 95 in 100 inputs: at most {percent_up(error)}", guarantee, of=result.inputs)
+    render_headline(f"95 in 100 inputs have an error of at most {percent_up(error)}", guarantee, of=result.inputs)
 
 
 def _all_inputs(result: ListResult) -> None:

@@ -24,6 +24,7 @@ from pages.charts.words import lower_first, significant
 from pages.learn.kit import SIMULATED, THEORY, epsilon
 from pages.learn.paper_tables import simulated
 from pages.shell.controls import choice, stops, whole
+from pages.shell.presentation import set_extra_height
 from pages.shell.tasks.memory import remember
 
 BETA = 0.05
@@ -32,6 +33,8 @@ SEED = 1
 """Seed of the simulations."""
 HEAD = "| quantity | printed | correct | why |\n|---|---:|---:|---|"
 SURVEY = "| method and its rows, by order | rows | time | correct for | synthetic rows |\n|---|---:|---:|---|---|"
+WITHOUT_THEOREM = 60
+"""Pixels of a presentation that the theorem leaves to the chart, as there is none."""
 TOO_LONG = 7
 """Digits from which a number is written as a power of ten."""
 
@@ -166,6 +169,7 @@ def show_paper_tables() -> None:
                 )
         if system.run:
             picture = remember(f"printed|{table!r}", system.run)
+            set_extra_height(WITHOUT_THEOREM)
             st.markdown(f"**{picture.title}** {SIMULATED}")
             badge = f"simulated, preview sampler, seed {SEED}, beside theory"
             draw_with_table(picture, key="printed_run", badge=badge, title=lower_first(picture.title), download=True)

@@ -283,7 +283,7 @@ def lone_pet(shares: Floats, *, spared: bool) -> Picture:
             )
         )
         marks += [
-            Words(role="ink", text=percent(share), x=share, y=place + WIDE / 2, align="left", shift=(4, 0))
+            Words(role="ink", text=percent(share), x=share, y=place + WIDE / 2, align="left", shift=(4, 0), ground=True)
             for place, share in zip(start.tolist(), values.tolist(), strict=True)
         ]
     there, elsewhere = (f"{100 * share:.3g}" for share in shares[1])

@@ -124,7 +124,7 @@ def group_picture(view: GroupsView, released: GroupMeans) -> Picture:
     return Picture(
         title="Mean of each group",
         x=Axis(title=f"mean of {view.number}", low=low, high=high, grid=True),
-        y=Axis(labels=tuple(names), letters=24),
+        y=Axis(labels=tuple(names), letters=40),
         marks=[*states[0].values(), *_fixed(view, names)],
         sentence=sentences[0],
         table=_table(view, released),

@@ -30,11 +30,13 @@ from pages.play.groups.theory import draw_theory
 from pages.play.slider_states import send_when_ready
 from pages.shell.controls import audit_link, log_stops
 from pages.shell.links import in_link
-from pages.shell.presentation import presentation_place
+from pages.shell.presentation import allow_in_presentation, presentation_place
 from pages.shell.tasks.shared import share_part, share_value, share_with_progress
 from pages.shell.theorem import theorem_card
 
 CHART, MISSES = "groups_chart", "misses_chart"
+MAX_PRESENTED = 6
+"""Groups of a picture that can be presented: a presentation has no room for the names of more."""
 PLACE = "Mean by group"
 RELEASES = 20
 """Releases of the guess."""
@@ -159,6 +161,8 @@ def _at_epsilon(work: GroupWork, links: DeltaGenerator) -> None:
     with head:
         live_line(text, key="headline")
     left, right = st.columns([3, 2])
+    if len(work.view(epsilon).shown) <= MAX_PRESENTED:
+        allow_in_presentation(CHART)
     with left:
         draw(picture, key=CHART, badge=request.badge(), download=not request.private)
     with right:

@@ -23,14 +23,13 @@ STYLE = """<style>
 }
 .st-key-data_in_use a { padding-block: 0; }
 .st-key-data_in_use a p { white-space: normal; }
-/* Of public rows all is one line, and a long name gives way; where there is no room for a line, nothing does. */
+/* Of public rows all is one line, beside which a long name takes two lines, if there is room for a line. */
 @media (max-width: 1200px) {
   .stMain .st-key-status_bar { flex-wrap: wrap; }
 }
 @media (min-width: 1201px) {
   .st-key-status_bar[data-test-wrap="false"] > *:has(> .st-key-data_in_use) { flex: 0 1 auto; min-width: 0; }
-  .st-key-status_bar[data-test-wrap="false"] a p { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-  .st-key-status_bar[data-test-wrap="false"] a:is(:hover, :focus-visible) p { white-space: normal; }
+  .st-key-status_bar[data-test-wrap="false"] .st-key-data_in_use p { line-height: 1.15; }
 }
 .st-key-data_in_use button { min-height: 1.5rem; padding-block: 0; }
 </style>"""

@@ -38,7 +38,7 @@ ANSWERS_ONLY = (
 
 def _headline(result: ShareResult) -> None:
     answers = result.answers
-    text = f"error of 95 in 100 answers: at most {_error(answers.chosen, answers.truth)}"
+    text = f"95 in 100 answers have an error of at most {_error(answers.chosen, answers.truth)}"
     render_headline(text, answers.mechanism.guarantee(answers.problem), of="queries")
 
 

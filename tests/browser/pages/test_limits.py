@@ -1,27 +1,22 @@
-"""Limits in a real browser: a newcomer's way from Start, every lesson on three screens, a search stopped."""
+"""Limits in a real browser: a newcomer's way from Start, a large attack, a class of one's own, a search stopped."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Page, expect
 
-from pages.learn.view import LESSONS
-from tests.kit.browser import DESKTOP, PHONE, Server, go_to, reopened, sentences, sound, visit, watched_page
+from tests.kit.browser import Server, go_to, reopened, sentences, visit, watched_page
 from tests.kit.rest import settled
 
 CHARTS = ".dpscope-plot"
-PROJECTOR = ViewportSize(width=1920, height=1080)
 
 
 def expect_drawn(page: Page, *names: str) -> None:
     """Wait for each of these pictures."""
     for name in names:
         expect(page.locator(f".st-key-{name}_chart .dpscope-plot[data-drawn]")).to_be_visible()
-
-
-BACKGROUND = "getComputedStyle(document.querySelector('.stApp')).backgroundColor"
 
 
 @pytest.mark.full
@@ -60,23 +55,6 @@ def test_the_wall_is_between_two_lessons(page: Page, server: Server) -> None:
     settled(page)
     expect(page.get_by_role("link", name="Does protecting each row also hide the sample?")).to_be_visible()
     assert "lesson" not in page.url
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_a_lesson_is_sound_and_accessible(page: Page, server: Server, lesson: str) -> None:
-    """In one visit: whoever changes their system's theme, or turns their phone, does not open the page anew."""
-    visit(page, server, f"limits?lesson={lesson}&{lesson}-shown=true")
-    light = page.evaluate(BACKGROUND)
-    for size in (DESKTOP, PROJECTOR):
-        page.set_viewport_size(size)
-        expect(settled(page).locator(CHARTS).first).to_be_visible()
-        sound(page)
-    page.set_viewport_size(PHONE)
-    page.emulate_media(color_scheme="dark")
-    expect(settled(page).locator(CHARTS).first).to_be_visible()
-    assert page.evaluate(BACKGROUND) != light, "or its colours were looked at twice"
-    sound(page)
 
 
 @pytest.mark.full

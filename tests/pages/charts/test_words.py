@@ -8,6 +8,7 @@ import numpy as np
 
 from dpcore.data.columns import Labels
 from pages.charts.words import (
+    LONGEST_LABEL,
     as_code,
     group_cells,
     percent,
@@ -23,7 +24,7 @@ from tests.pages.reports import HOSTILE
 
 def test_labels_that_look_alike_keep_their_own_bars() -> None:
     shown = printable_labels(HOSTILE)
-    assert len(set(shown)) == len(HOSTILE) and max(map(len, shown)) <= 44
+    assert len(set(shown)) == len(HOSTILE) and max(map(len, shown)) <= LONGEST_LABEL + len(" (2)")
     assert all(label.isprintable() and label for label in shown)
 
 

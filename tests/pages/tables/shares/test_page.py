@@ -71,7 +71,7 @@ def test_the_page_tells_the_core_s_errors_and_plan() -> None:
     source, mechanism = generated_attributes(n=3_000, attributes=12), PolynomialMarginals()
     problem = problem_of(source, width=5)
     by_polynomial, directly = headline(source, mechanism, problem)
-    assert app.header[0].value == f"error of 95 in 100 answers: at most {percent_up(by_polynomial)}"
+    assert app.header[0].value == f"95 in 100 answers have an error of at most {percent_up(by_polynomial)}"
     text = texts(app)
     assert f"792 queries about any of 5 attributes, answered from **{mechanism.plan(problem).words}**" in text
     assert f"Directly the error would be {percent_up(directly)}" in text
