@@ -100,6 +100,7 @@ CACHES = {
     "dplab.printed.weights:fitted_error": "rows made up from a seed",
     "pages.data.sparkline:shape_picture": "pictures of generated shapes",
     "pages.learn.random_privacy.warning:pet_names": SAMPLE,
+    "pages.shell.addresses:app_pages": "the pages of the app",
 }
 """Every function whose results are kept for all sessions, and why it may be; nothing of a file, a label or a row."""
 GROWING = {

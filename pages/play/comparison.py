@@ -133,7 +133,7 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
             picture, key="tradeoff_chart", badge=badge, caption="Click a point to select its mechanism and ε.",
             download=download, on_pick=rerun_whole_page(choose_point), encoded_charts=encoded,
         )  # fmt: skip
-    with row_below.container():
+    with row_below:
         _show_left_out(curve, entries, unproved)
     return {"tradeoff_chart": picture}
 
