@@ -111,6 +111,7 @@ GROWING = {
     "pages.shell.tasks.shared:_results": "releases of generated and bundled data, which are public",
     "pages.shell.tasks.shared:_parts": "errors, walls and pictures of generated and bundled data, which are public",
     "pages.shell.session:_awaited": "work that a closed tab's file is kept for, while it is under way",
+    "pages.shell.server.streamlit_internals:_session_locks": "locks of sessions, weakly: their runs keep them",
     "pages.shell.session:_last_connected": "when a session with a file was last connected; the file itself only weakly",
 }
 """Containers of a module that start empty, to be filled while the app runs."""
