@@ -33,6 +33,7 @@ from pages.shell.server.host_origin import HostOriginMiddleware
 from pages.shell.server.redaction import of_the_loop, redact_logs
 from pages.shell.server.rehearsal import ActivityMiddleware, LastActivity, rehearse
 from pages.shell.server.static_files import StaticFilesMiddleware
+from pages.shell.server.streamlit_internals import share_session_locks
 from pages.shell.server.upload_limits import UploadLimits
 from pages.shell.server.upload_names import UploadNames
 
@@ -159,6 +160,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
 CHARTS = importlib.import_module("pages.charts.script")
 ACTIVITY = LastActivity()
 
+share_session_locks()
 
 app = st.App(
     HERE / "pages" / "main.py",

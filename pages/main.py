@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from contextlib import suppress
+from copy import copy
 from operator import attrgetter
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import streamlit as st
 from dpcore.core import ParameterError
 from pages.data.engines import withdraw_table
 from pages.data.picker import current_source, follow_data_in_use
-from pages.shell.addresses import PAGES, page_at
+from pages.shell.addresses import PAGES, app_pages, page_at
 from pages.shell.browser import reload_on_reconnect
 from pages.shell.controls import repeat_warnings, run_with_link_warnings
 from pages.shell.ledger.access_records import record_access
@@ -37,17 +38,8 @@ record_access()
 clear_private_state()
 navigation = defaultdict[str, list[st.Page]](list)
 for section, in_section in itertools.groupby(PAGES, key=attrgetter("section")):
-    pages = list(in_section)
-    for each in pages:
-        # A section with one page is a direct link by the section's name: Streamlit's sign for it is no section.
-        navigation[section if len(pages) > 1 else ""].append(
-            st.Page(
-                HERE / each.folder / "page.py",
-                title=each.title if len(pages) > 1 else section,
-                url_path=each.address,
-                default=not each.address,
-            )
-        )
+    pages = [copy(app_pages()[each.folder]) for each in in_section]  # Streamlit marks the one that runs
+    navigation[section if len(pages) > 1 else ""] += pages
 page = st.navigation(navigation, position="top")
 spec = page_at(page.url_path)
 # The drawing goes with the page; a PNG would be a file of the session, which a browser may ask for when that is over.

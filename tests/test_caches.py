@@ -100,6 +100,7 @@ CACHES = {
     "dplab.printed.weights:fitted_error": "rows made up from a seed",
     "pages.data.shapes:shape_picture": "pictures of generated shapes",
     "pages.learn.random_privacy.warning:pet_names": SAMPLE,
+    "pages.shell.addresses:app_pages": "the pages of the app",
 }
 """Every function whose results are kept for all sessions, and why it may be; nothing of a file, a label or a row."""
 GROWING = {
@@ -110,6 +111,7 @@ GROWING = {
     "pages.shell.tasks.shared:_results": "releases of generated and bundled data, which are public",
     "pages.shell.tasks.shared:_parts": "errors, walls and pictures of generated and bundled data, which are public",
     "pages.shell.session:_awaited": "work that a closed tab's file is kept for, while it is under way",
+    "pages.shell.server.streamlit_internals:_session_locks": "locks of sessions, weakly: their runs keep them",
     "pages.shell.session:_last_connected": "when a session with a file was last connected; the file itself only weakly",
 }
 """Containers of a module that start empty, to be filled while the app runs."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -108,7 +109,7 @@ def axis_along(
 
 def _numeric_layout(line: Number) -> BarLayout:
     """Return adjacent bars in the data's unit, with a separate one for missing values at the right."""
-    (first, edges), names = blocks_of(line, MAX_BARS), block_names(line, MAX_BARS)
+    edges, names = blocks_of(line, MAX_BARS)[1], block_names(line, MAX_BARS)
     axis = axis_along(line)
     start, end = edges[:-1], edges[1:]
     if line.missing:
@@ -120,12 +121,14 @@ def _numeric_layout(line: Number) -> BarLayout:
         ticks = tuple(round_ticks(line.low, line.high - MISSING_WIDTH * span, whole=False))
         named = {**axis.named, (left + right) / 2: "missing"}
         axis = dataclasses.replace(axis, high=right, ticks=axis.ticks or ticks, named=named)
+    grouped = partial(_rows_per_bar, line)
+    return BarLayout(names=names, start=start, end=end, separate=int(line.missing), places=axis, grouped=grouped)
 
-    def per_bar(counts: Floats) -> Floats:
-        bars = np.add.reduceat(counts[:, : line.ordered], first, axis=1)
-        return np.concatenate([bars, counts[:, line.ordered :]], axis=1)
 
-    return BarLayout(names=names, start=start, end=end, separate=int(line.missing), places=axis, grouped=per_bar)
+def _rows_per_bar(line: Number, counts: Floats) -> Floats:
+    """Return rows per bar (F, K) for rows per cell (F, size)."""
+    bars = np.add.reduceat(counts[:, : line.ordered], blocks_of(line, MAX_BARS)[0], axis=1)
+    return np.concatenate([bars, counts[:, line.ordered :]], axis=1)
 
 
 def _label_layout(domain: Domain, truth: Floats) -> BarLayout:
@@ -145,7 +148,9 @@ def _label_layout(domain: Domain, truth: Floats) -> BarLayout:
 
 def is_skewed(domain: Domain, truth: Integers) -> bool:
     """Return True if one bar is so much larger than the median that a logarithmic axis shows more."""
-    bars = _layout(domain, truth).grouped(truth[None, :].astype(np.float64))[0]
+    counts = truth[None, :].astype(np.float64)
+    # Without a number's names: they take as long as many elements of a page.
+    bars = _rows_per_bar(domain, counts) if is_number(domain) else _label_layout(domain, counts[0]).grouped(counts)
     filled = bars[bars > 0]
     return bool(len(filled) and filled.max() > SKEW_RATIO * np.median(filled))
 

@@ -8,6 +8,7 @@ from collections.abc import Generator, Mapping
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Dataset, Entry, ParameterError, Problem, rounded_up
 from dpcore.limits.bounds.applicable import lower_curve
@@ -133,12 +134,11 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
             picture, key="tradeoff_chart", badge=badge, caption="Click a point to select its mechanism and ε.",
             download=download, on_pick=rerun_whole_page(choose_point), encoded_charts=encoded,
         )  # fmt: skip
-    with row_below.container():
-        _show_left_out(curve, entries, unproved)
+    _show_left_out(row_below, curve, entries, unproved)
     return {"tradeoff_chart": picture}
 
 
-def _show_left_out(curve: Sweep, entries: list[Entry], unproved: list[Entry]) -> None:
+def _show_left_out(row: DeltaGenerator, curve: Sweep, entries: list[Entry], unproved: list[Entry]) -> None:
     """Show which mechanisms are not in the picture, and why."""
     reasons = []
     if curve.left_out:
@@ -147,7 +147,7 @@ def _show_left_out(curve: Sweep, entries: list[Entry], unproved: list[Entry]) ->
     if unproved:
         reasons.append(f"no proof for this neighbouring relation: {', '.join(entry.title for entry in unproved)}")
     if reasons:
-        st.caption(f"Not shown: {'; '.join(reasons)}.")
+        row.container().caption(f"Not shown: {'; '.join(reasons)}.")
 
 
 def choose_point(point: Mapping[str, Any]) -> None:

@@ -33,6 +33,7 @@ from pages.play.query import brush_callback, read_query, show_answer
 from pages.play.slider_states import SliderStops, send_states
 from pages.play.target import ask_target, draw_needed
 from pages.play.weights import draw_weights
+from pages.shell.addresses import app_pages
 from pages.shell.controls import audit_link
 from pages.shell.links import in_link
 from pages.shell.presentation import is_presenting, presentation_place
@@ -54,7 +55,7 @@ def show_play() -> None:
     st.html(f"<style>{STYLE}</style>")
     with controls_place:
         recipe = read_recipe()
-        settings_place, links_place = st.container(), st.container()
+        settings_place, links_place = st.container(), st.container(gap=None)
     if recipe is None:
         return
     if isinstance(recipe, GroupRequest):
@@ -79,6 +80,7 @@ def show_play() -> None:
         view = dataclasses.replace(view, pinned=Pinned(key=repr(pinned_recipe), report=report, **titles))
     stops = SliderStops(recipe=recipe, dataset=dataset, state=state, view=view, key=f"stops|{key}")
     run_as_fragment(recipe, lambda: _at_epsilon(stops, target, links_place))
+    links_place.page_link(app_pages()["release"], label="Release it")
     send_states(stops)
 
 
@@ -188,11 +190,10 @@ def _pictures(
         show_answer(view.query, recipe, dataset, stops.state, epsilon_view.frames, n=report.problem.n)
     with middle:
         for lesson, name in DEMOS.items():
-            st.page_link("learn/page.py", label=name, query_params={"lesson": lesson})
-    with links_place.container(gap=None):  # the row above has no more room, and a row of the rail none for both
-        audit_query = audit_link(recipe.entry, dict(recipe.values), recipe.neighbours)
-        st.page_link("learn/page.py", label="Test this privacy claim", query_params=audit_query)
-        st.page_link("release/page.py", label="Release it")
+            st.page_link(app_pages()["learn"], label=name, query_params={"lesson": lesson})
+    # The row above has no more room for these links, and a row of the rail none for both.
+    audit_query = audit_link(recipe.entry, dict(recipe.values), recipe.neighbours)
+    links_place.page_link(app_pages()["learn"], label="Test this privacy claim", query_params=audit_query)
     left, right = st.columns([3, 5])
     with left:
         draw_picture("worst_chart")

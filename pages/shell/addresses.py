@@ -5,10 +5,14 @@ A link made then opens what it opened, its controls as they were.
 
 from __future__ import annotations
 
+import functools
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlencode
 
+import streamlit as st
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
@@ -83,6 +87,26 @@ def page_at(address: str) -> PageSpec:
     """The page at an address; raises LookupError if there is none."""
     [page] = [page for page in PAGES if page.address == address]
     return page
+
+
+@functools.cache
+def app_pages() -> dict[str, st.Page]:
+    """Return Streamlit's pages by folder; for a run, outside of which Streamlit builds none.
+
+    They are built once: for each, Streamlit looks for its script on the disk. A link to one costs half as much as a
+    link to a script. A section with one page is a direct link by the section's name: Streamlit's sign for it is no
+    section.
+    """
+    scripts, in_section = Path(__file__).resolve().parent.parent, Counter(page.section for page in PAGES)
+    return {
+        page.folder: st.Page(
+            scripts / page.folder / "page.py",
+            title=page.title if in_section[page.section] > 1 else page.section,
+            url_path=page.address,
+            default=not page.address,
+        )
+        for page in PAGES
+    }
 
 
 def routes(base: str) -> list[Route]:

@@ -172,7 +172,7 @@ def _at_epsilon(work: GroupWork, links: DeltaGenerator) -> None:
         draw_popovers(
             why=lambda: _why(work, request), numbers=lambda: _numbers(pictures), code=lambda: _code(work, request)
         )
-    with links.container(gap=None):
+    with links:
         query = audit_link(request.entry, request.values, request.neighbours)
         st.page_link("learn/page.py", label="Test this privacy claim", query_params=query)
         st.page_link("release/page.py", label="Release it")

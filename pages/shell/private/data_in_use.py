@@ -11,6 +11,7 @@ from dpcore.core import Neighbours, Provenance
 from dpcore.data.sources import Generated, Source
 from dpcore.data.twin import twin
 from pages.data.upload import session_file
+from pages.shell.addresses import app_pages
 from pages.shell.private.twin import declared_rows, is_public, is_twin, registered_rows, relation, use_twin
 from pages.shell.status import slot, write_status
 
@@ -60,7 +61,7 @@ def link_to_data(label: str) -> DeltaGenerator:
     place = slot()
     with place:
         st.html(STYLE)
-        st.page_link("data/page.py", label=label, icon=":material/database:")
+        st.page_link(app_pages()["data"], label=label, icon=":material/database:")
     return place
 
 

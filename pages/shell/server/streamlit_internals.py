@@ -6,7 +6,9 @@ No other file imports Streamlit's internals (`tests/test_layers.py`). The import
   `st.set_option` refuses that option. Without it, a session's id alone lets another browser resume the session.
 - `runtime`: only the server's runtime knows which sessions are connected and which files they hold, and it alone can
   close a session or run a page without a browser. Without it, the files of closed tabs stay in memory, uploads have no
-  common limit and go to any session, and the first visitor waits for the rehearsal's work.
+  common limit and go to any session, and the first visitor waits for the rehearsal's work. Its `SafeSessionState` has
+  a lock for each run, not for each session. Without one for all, a run that was stopped changes the state while the
+  next one reads it, and a key typed just then is lost.
 - `BackMsg`: the runtime runs a page only for such a message. Without it there is no rehearsal.
 - `get_script_run_ctx`: a run learns its session's id, and whether Back or Forward began it, only here. Without it,
   files and draws belong to no session, and Back does not restore the controls.
@@ -17,10 +19,12 @@ index.html the server does not start; without the rest, each file is read from d
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import threading
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 from urllib.parse import parse_qs
+from weakref import WeakValueDictionary
 
 import streamlit as st
 from streamlit import config, runtime
@@ -104,6 +108,48 @@ def remove_own_upload(file: Received) -> None:
     context = get_script_run_ctx()
     if context and isinstance(context.uploaded_file_mgr, UploadsInMemory):
         context.uploaded_file_mgr.remove_file(session_id=context.session_id, file_id=file.file_id)
+
+
+# Of all runs of a session.
+
+
+class SessionLock:
+    """A session's lock, as one of its runs takes it.
+
+    Attributes:
+        lock: the same for all runs of the session.
+        checkpoint: raises if the run was stopped.
+    """
+
+    def __init__(self, lock: threading.RLock, checkpoint: Callable[[], None]) -> None:
+        self.lock, self.checkpoint = lock, checkpoint
+
+    def __enter__(self) -> None:
+        self.lock.acquire()
+        try:
+            self.checkpoint()  # a run that was stopped while it waited changes nothing
+        except BaseException:
+            self.lock.release()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self.lock.release()
+
+
+_session_locks: WeakValueDictionary[int, threading.RLock] = WeakValueDictionary()
+"""Locks by the identity of the state that they protect; a lock lives as long as a run that uses it."""
+
+
+def _share_lock(run: Any, state: Any, yield_callback: Callable[[], None]) -> None:
+    """Prepare a run's view of the session's state, in place of Streamlit's `SafeSessionState.__init__`."""
+    lock = SessionLock(_session_locks.setdefault(id(state), threading.RLock()), yield_callback)
+    for name, value in {"_state": state, "_lock": lock, "_yield_callback": lambda: None}.items():
+        object.__setattr__(run, name, value)
+
+
+def share_session_locks() -> None:
+    """Have all runs of a session take turns with its state."""
+    vars(runtime)["state"].SafeSessionState.__init__ = _share_lock
 
 
 # Of the server.
