@@ -8,10 +8,10 @@ from dpcore.core.safe_csv import escape_frame
 from dpcore.data.product import is_map
 from dprelease.plan.errors import QuestionRehearsal, rehearse_question
 from dprelease.plan.questions import Plan
+from dprelease.plan.titles import question_title
 from pages.charts.component import draw
 from pages.charts.histogram import histogram, playable_releases
 from pages.charts.maps import MAX_FRAMES, released_map
-from pages.plan.questions import question_title
 from pages.shell.controls import audit_link
 from pages.shell.tasks.memory import remember
 

@@ -12,20 +12,18 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.core import ParameterError
 from dpcore.data.columns import is_labels, is_number
 from dpcore.data.declarations import DeclaredTable
-from dpcore.data.reading.intake import clean_name
 from dpcore.mechanisms import entry as entry_of
-from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 from dplab import advice
 from dprelease.plan.errors import Prediction
 from dprelease.plan.margins import Margin, margin
-from dprelease.plan.planned_question import WHOLE_TABLE, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
+from dprelease.plan.titles import question_title
 from dprelease.requests.coverage import coverage
 from pages.charts.words import confidence, mark_suggested
 from pages.plan.figure import worst_sentence
 from pages.plan.margin_words import (
     SCALES,
-    group_title,
     margin_sentence,
     of_scale,
     read_margin,
@@ -51,8 +49,6 @@ SMALLEST_HELP = (
 )
 MAX_UNDONE = 20
 """Changes that can be undone."""
-MAX_NAMED = 3
-"""Maximum number of columns that a title names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,34 +119,6 @@ def initial_questions(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
         for (column, kind), (epsilon, target) in zip(opening_columns, OPENING, strict=True)
         if column is not None
     )
-
-
-RANGE_TITLES = {
-    Cells.key: "Histogram",
-    Intervals.key: "Counts in ranges",
-    Thresholds.key: "Counts below each value",
-    Rectangles.key: "Counts in rectangles",
-}
-"""Titles of statistics that count rows, by class of queries."""
-
-
-def question_title(table: DeclaredTable, question: PlannedQuestion) -> str:
-    """Return a statistic in words: "mean of income"; column names from a plan's file are cleaned."""
-    if question.statistic:
-        return group_title(table, question)
-    quantity, columns = "", " × ".join(map(clean_name, question.columns))
-    if question.lines:
-        quantity = f"{len(question.lines)} line{'s' * (len(question.lines) > 1)}"
-    elif question.ways:
-        quantity = "Synthetic rows" if question.entry_key == WHOLE_TABLE else f"Tables of {question.ways}"
-        columns = columns if len(question.columns) <= MAX_NAMED else f"{len(question.columns)} columns"
-    elif question.quantity:
-        quantity = {"quantile": f"Quantile {question.values.get('quantile', 0.5):g}"}.get(
-            question.quantity, question.quantity.capitalize()
-        )
-    else:
-        quantity = RANGE_TITLES.get(question.queries, question.queries)
-    return f"{quantity} of {columns}"
 
 
 def refusal_reason(plan_table: PlanTable, question: PlannedQuestion) -> str:

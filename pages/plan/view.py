@@ -17,6 +17,7 @@ from dprelease.plan.errors import GRID, Losses, Predictions, known_predictions, 
 from dprelease.plan.planned_question import WHOLE_TABLE
 from dprelease.plan.questions import Plan
 from dprelease.plan.shares import Ranked, SolvedPlan, for_targets, for_total
+from dprelease.plan.titles import question_title
 from dprelease.release import cost
 from pages.charts.component import draw_with_table
 from pages.data.picker import OWN_FILE
@@ -36,7 +37,6 @@ from pages.plan.questions import (
     fill_compared,
     fill_errors,
     load_example,
-    question_title,
     questions_of,
     store_questions,
     target_of,
