@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from dpcore.core import ParameterError
 from dpcore.data.columns import is_labels, is_number
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
+from dpcore.data.dictionaries.description import DataDictionary, DescribedColumn
 from dpcore.data.readings import Columns
 from dpcore.queries.groups import GroupQuantiles, GroupStatistics
 from dpcore.queries.marginals import Marginals
@@ -60,6 +61,22 @@ def table_of_part(request: Request, part: RequestPart) -> DeclaredTable | None:
             person=request.person, person_rows=request.rows_a_person,
         )  # fmt: skip
     return None
+
+
+def released_dictionary(requests: Iterable[Request]) -> DataDictionary:
+    """Return the columns of a table as requests for its release declared them, each with the most cells it had.
+
+    A request holds no bounds that were read off the rows: none such is released.
+    """
+    columns, person, rows, codes = dict[str, DeclaredColumn](), "", 1, tuple[str, ...]()
+    for request in requests:
+        person, rows, codes = request.person, request.rows_a_person, request.file_format.missing
+        for table in filter(None, (table_of_part(request, part) for part in request.parts)):
+            for column in table.columns:
+                if column.name not in columns or column.on.ordered >= columns[column.name].on.ordered:
+                    columns[column.name] = column
+    described = tuple(map(DescribedColumn.of, columns.values()))
+    return DataDictionary(columns=described, person=person, person_rows=rows, missing_codes=codes)
 
 
 def main_question(part: RequestPart) -> PlannedQuestion:
