@@ -160,14 +160,14 @@ def coverage_note(plan_table: PlanTable, question: PlannedQuestion) -> str:
 
 
 def edit_questions(
-    plan_table: PlanTable, questions: Sequence[PlannedQuestion], *, compared: float | None
+    plan_table: PlanTable, questions: Sequence[PlannedQuestion], *, compared: str
 ) -> tuple[tuple[PlannedQuestion, ...], list[ErrorCells]]:
     """Draw a row for each question; return the edited questions and the places of their errors.
 
     Args:
         plan_table: the table.
         questions: the plan's.
-        compared: a second ε, whose errors have a column.
+        compared: heading of a second column of errors; empty without one.
     """
     with st.container(horizontal=True, key="plan_head"):
         st.caption("Statistic", width="stretch")
@@ -178,13 +178,13 @@ def edit_questions(
             help=f"{level} of a statistic's numbers have at most this error. “⋯” names the worst error.",
         )  # fmt: skip
         if compared:
-            st.caption(f"± at ε = {compared:g}", width=MARGIN_WIDTH)
+            st.caption(compared, width=MARGIN_WIDTH)
         st.caption("Smallest group", width=SMALLEST_WIDTH, help=SMALLEST_HELP)
         st.caption("", width=MORE_WIDTH)
     edited, cells = [], []
     for place, question in enumerate(questions):
         with st.container(horizontal=True, vertical_alignment="center", key=f"plan_row_{place}"):
-            question_now, cell = _question_row(plan_table, question, place, compared=compared is not None)
+            question_now, cell = _question_row(plan_table, question, place, compared=bool(compared))
         cells.append(cell)
         if question_now is not None and (note := coverage_note(plan_table, question_now)):
             st.caption(note)
@@ -254,6 +254,18 @@ def fill_compared(plan: Plan, predictions: Sequence[Prediction], cells: Sequence
     for question, prediction, cell in zip(plan.questions, predictions, cells, strict=True):
         if cell.compared is not None:
             cell.compared.markdown(escaped(single_error(plan, question, prediction)))
+
+
+def fill_pinned(plan: Plan, pinned: Plan, predictions: Sequence[Prediction], cells: Sequence[ErrorCells]) -> None:
+    """Draw the errors of the same statistics of another plan beside those of the plan; a dash where it has none."""
+    others: dict[str, list[str]] = {}
+    for question, prediction in zip(pinned.questions, predictions, strict=True):
+        title = question_title(pinned.table, question)
+        others.setdefault(title, []).append(single_error(pinned, question, prediction))
+    for question, cell in zip(plan.questions, cells, strict=True):
+        errors = others.get(question_title(plan.table, question))
+        if cell.compared is not None:
+            cell.compared.markdown(escaped(errors.pop(0)) if errors else "–")
 
 
 def target_of(plan_table: PlanTable, question: PlannedQuestion, text: str) -> float | None:
