@@ -361,7 +361,10 @@ def _solution_sentence(solved: SolvedPlan) -> str:
         text += (
             f" Targets without a theorem are met in simulated releases, with {100 * solved.confidence:.0f}% confidence."
         )
-    if any(each.statistic and each.target is not None and not each.pinned for each in solved.plan.questions):
+    fitted = [each for each in solved.plan.questions if each.target is not None and not each.pinned]
+    if any(not each.statistic and not each.quantity for each in fitted):
+        text += " Of counts the target is for the largest of their errors: the ± of one number is smaller."
+    if any(each.statistic for each in fitted):
         text += " Margins of statistics by group are predictions."
     if solved.unmet:
         places = ", ".join(str(place + 1) for place in solved.unmet)

@@ -80,7 +80,7 @@ def test_errors_are_predicted_while_the_page_goes_on(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize(
     ("button", "work", "told"),
-    [("Fit ε", "for_total", ""), ("Fit ±", "for_targets", "2 targets met")],
+    [("Fit ε", "for_total", ""), ("Fit ±", "for_targets", "Of counts the target is for the largest of their errors")],
 )
 def test_a_wish_is_stopped_goes_on_and_is_taken_back(
     button: str, work: str, told: str, monkeypatch: pytest.MonkeyPatch
