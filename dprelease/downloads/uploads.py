@@ -6,8 +6,9 @@ Anybody may upload a certificate, and one may ask for minutes of work or for muc
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from dpcore.core import DataError, ParameterError, printable
@@ -21,6 +22,8 @@ MAX_MEMORY, MAX_SECONDS = 1 << 30, 120
 """What one verification may take: bytes on top of the program's own, and time."""
 MAX_FAULTS, MAX_ANSWER = 5, 1 << 20
 """Sentences that are shown, and bytes of them."""
+NICE = 10
+"""So much do other processes come first: strangers' verifications do not slow the pages down."""
 DAMAGED, NAMES, FAULTS = 10, "names.json", "faults.json"
 """Exit status of what cannot be verified; files with the uploads' names and with the sentences."""
 BY_COMMAND = "Verify it with the command line, which has no such limit: run.py verify."
@@ -65,6 +68,8 @@ def faults_of_uploads(
 
 def answer(folder: Path, *, memory: int, seconds: int) -> int:
     """Verify the uploads in a folder, as the child; write the sentences of faults, and return the exit status."""
+    with suppress(AttributeError):  # Windows has none
+        os.nice(NICE)
     try:
         set_limits(memory, seconds, MAX_ANSWER)
         names = json.loads((folder / NAMES).read_text(encoding="utf-8"))
