@@ -287,6 +287,8 @@ def verify(certified: bytes | Mapping[str, Any], files: Mapping[str, bytes]) -> 
                 return [printable(each) for each in wrong]
     except ParameterError as error:
         return [printable(str(error))]
+    except MemoryError:  # says nothing about the certificate
+        raise
     except Exception:  # a forged request may fail anywhere: no program wrote such a certificate
         return ["The certificate lacks fields that its format requires."]
     return []

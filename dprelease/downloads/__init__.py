@@ -14,6 +14,7 @@ from dprelease.downloads.archive import (
     unzip_files,
     zip_files,
 )
+from dprelease.downloads.uploads import faults_of_uploads
 
 __all__ = [
     "CERTIFICATE",
@@ -26,6 +27,7 @@ __all__ = [
     "TOO_LARGE",
     "downloads_of",
     "faults_of_files",
+    "faults_of_uploads",
     "unzip_files",
     "zip_files",
 ]

@@ -72,7 +72,7 @@ def unzip_files(archive: bytes, *, max_bytes: int = MAX_UNPACKED << 20) -> dict[
                 raise ParameterError(TOO_LARGE)
             known = all(entry.compress_type == zipfile.ZIP_DEFLATED for entry in entries)
             files = {entry.filename: _unzip_file(opened, entry) for entry in entries} if known else {}
-    except ParameterError:
+    except (ParameterError, MemoryError):
         raise
     except Exception:  # a damaged zip may fail anywhere
         raise ParameterError(NO_ZIP) from None

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from dpcore.core import ParameterError
-from dpcore.data.columns import is_number
+from dpcore.data.columns import is_labels, is_number
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
+from dpcore.data.dictionaries.description import DataDictionary, DescribedColumn
 from dpcore.data.readings import Columns
-from dpcore.queries.groups import GroupStatistics
+from dpcore.queries.groups import GroupQuantiles, GroupStatistics
 from dpcore.queries.marginals import Marginals
-from dprelease.plan.groups import MEAN, PEOPLE, RATIO, SHARE, SPREAD, SUM
+from dprelease.plan.groups import MEAN, PEOPLE, QUANTILES, RATIO, SHARE, SLOPE, SPREAD, SUM
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import PEOPLE_ENTRIES, Plan
 from dprelease.requests.parts import Request, RequestPart
@@ -35,22 +36,71 @@ def plan_of_part(request: Request, part: RequestPart, *, name: str, beta: float)
         name: of the statistic in the released file; only statistics by group have several.
         beta: failure probability of the plan.
     """
-    if not isinstance(part.reading, Columns):
+    table = table_of_part(request, part)
+    if table is None:
         return None
-    # A declared column has cells of equal width; of those that form groups only their number counts.
-    columns = zip(part.reading.names, part.reading.on.columns, strict=True)
-    declared = [(each, replace(on, cuts=()) if is_number(on) else on) for each, on in columns]
     for settings in _candidates(part, name):
         with suppress(ParameterError):  # no statistic of a plan
-            table = DeclaredTable(
-                columns=tuple(DeclaredColumn(name=each, on=on) for each, on in declared),
-                person=request.person, person_rows=request.rows_a_person,
-            )  # fmt: skip
             question = PlannedQuestion(**settings)
             plan = Plan(table=table, n=part.n, questions=(question,), neighbours=part.neighbours, beta=beta)
             if _shape(plan.part(question)) == _shape(part):
                 return plan
     return None
+
+
+def table_of_part(request: Request, part: RequestPart) -> DeclaredTable | None:
+    """Return the declared columns that a part reads; None where it reads none, such as attributes of rows."""
+    if not isinstance(part.reading, Columns):
+        return None
+    # A declared column has cells of equal width; of those that form groups only their number counts.
+    columns = zip(part.reading.names, part.reading.on.columns, strict=True)
+    declared = [(each, replace(on, cuts=()) if is_number(on) else on) for each, on in columns]
+    with suppress(ParameterError):  # the person's column is among them
+        return DeclaredTable(
+            columns=tuple(DeclaredColumn(name=each, on=on) for each, on in declared),
+            person=request.person, person_rows=request.rows_a_person,
+        )  # fmt: skip
+    return None
+
+
+def released_dictionary(requests: Iterable[Request]) -> DataDictionary:
+    """Return the columns of a table as requests for its release declared them, each with the most cells it had.
+
+    A request holds no bounds that were read off the rows: none such is released.
+    """
+    columns, person, rows, codes = dict[str, DeclaredColumn](), "", 1, tuple[str, ...]()
+    for request in requests:
+        person, rows, codes = request.person, request.rows_a_person, request.file_format.missing
+        for table in filter(None, (table_of_part(request, part) for part in request.parts)):
+            for column in table.columns:
+                if column.name not in columns or column.on.ordered >= columns[column.name].on.ordered:
+                    columns[column.name] = column
+    described = tuple(map(DescribedColumn.of, columns.values()))
+    return DataDictionary(columns=described, person=person, person_rows=rows, missing_codes=codes)
+
+
+def main_question(part: RequestPart) -> PlannedQuestion:
+    """Return the statistic of a plan that a part is; of those that are released together the one that Plan names first.
+
+    Raises:
+        ParameterError: it is none.
+    """
+    queries, columns, name = part.queries, part.reading.columns, ""
+    if isinstance(queries, GroupStatistics):
+        measured = queries.domain.columns[queries.numbers[0]]
+        name = "ratio of sums" if len(queries.numbers) == 2 else "proportion" if is_labels(measured) else "mean"
+    settings = next(_candidates(part, name))
+    # Two of which no margin is planned beside a release:
+    if isinstance(queries, GroupQuantiles):
+        settings |= {
+            "columns": columns[-1:],
+            "by": columns[:-1],
+            "statistic": QUANTILES,
+            "quantiles": queries.quantiles,
+        }
+    elif isinstance(queries, GroupStatistics) and (len(queries.numbers), queries.degree) == (2, 2):
+        settings["statistic"] = SLOPE
+    return PlannedQuestion(**settings)
 
 
 def _shape(part: RequestPart) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 
 import { cover, drawn, idle, mounted, running } from "./chart.js";
 
-const REST = 200; // milliseconds
+const REST = 200, STEP = 12; // milliseconds, and pixels of one stop of a number that is dragged
 const parts = new Map(); // by what Python mounted: a slider, a line of text, or the states of the stops
 let states, rehearsed, wanted, drawing;
 
@@ -49,10 +49,112 @@ export function slider(component) {
   parentElement.dataset.ready = "";
 }
 
+// The headline. Of its numbers a hand can move ε, which moves the slider, and that of the rows, which is sent at rest.
 export function line(component) {
   const { parentElement, data } = component;
-  parts.set(parentElement, { key: data.key, place: parentElement.querySelector("[data-text]") });
-  parts.get(parentElement).place.textContent = data.text;
+  const part = parts.get(parentElement) ?? { place: parentElement.querySelector("[data-text]") };
+  parts.set(parentElement, part);
+  Object.assign(part, { key: data.key, canDrag: data.can_drag, rows: data.rows, trigger: component.setTriggerValue });
+  if (!part.epsilon) {
+    const { place } = part, text = () => document.createTextNode("");
+    part.epsilon = grip(part, "ε in the sentence", epsilonMoves(part));
+    part.count = grip(part, "Number of rows in the sentence", rowMoves(part));
+    place.replaceChildren(text(), part.epsilon, text(), part.count, text());
+  }
+  part.place.classList.remove("dpscope-waiting");
+  write(part, data.text);
+}
+
+// The elements stay, so that one that is held or has the focus keeps it.
+function write(part, text) {
+  const [first, epsilon, second, count, last] = part.place.childNodes;
+  const [, before, number, rest] = (part.canDrag && /^(.*?ε = )([^\s,:]+)(.*)$/.exec(text)) || [, text, "", ""];
+  const many = part.rows ? part.rows.value.toLocaleString("en") : "", at = many ? rest.indexOf(` of ${many} `) + 4 : 3;
+  first.data = before;
+  say(epsilon, number);
+  second.data = at > 3 ? rest.slice(0, at) : rest;
+  say(count, at > 3 ? many : "");
+  last.data = at > 3 ? rest.slice(at + many.length) : "";
+}
+
+function say(handle, text) {
+  handle.hidden = !text;
+  handle.textContent = text;
+  handle.setAttribute("aria-valuetext", text);
+  handle.setAttribute("aria-valuemax", Math.max(0, handle.moves.stops() - 1));
+  handle.setAttribute("aria-valuenow", Math.max(0, handle.moves.at()));
+}
+
+const range = () => document.querySelector(".dpscope-slide input");
+
+function epsilonMoves(part) {
+  return {
+    stops: () => Number(range()?.max ?? 0) + 1,
+    at: () => Number(range()?.value ?? 0),
+    to(place) {
+      range().value = place;
+      range().dispatchEvent(new Event("input", { bubbles: true }));
+      if (states?.texts?.[part.key] && !still()) return; // the sentence follows
+      part.place.classList.add("dpscope-waiting");
+      say(part.epsilon, range().getAttribute("aria-valuetext").split(" = ")[1]);
+    },
+    rest() {},
+  };
+}
+
+function rowMoves(part) {
+  return {
+    stops: () => part.rows?.stops.length ?? 0,
+    at: () => part.rows?.stops.indexOf(part.rows.value) ?? 0,
+    to(place) {
+      part.rows = { ...part.rows, value: part.rows.stops[place] };
+      part.place.classList.add("dpscope-waiting"); // its error is that of another number of rows
+      say(part.count, part.rows.value.toLocaleString("en"));
+    },
+    rest: () => part.trigger("rows", part.rows.value),
+  };
+}
+
+function grip(part, label, moves) {
+  const handle = Object.assign(document.createElement("span"), { className: "dpscope-grip", tabIndex: 0, moves });
+  handle.setAttribute("role", "slider");
+  handle.setAttribute("aria-label", label);
+  handle.setAttribute("aria-valuemin", 0);
+  handle.title = "Drag, or use the arrow keys";
+  let x, from, moved;
+  const go = (wanted) => {
+    const place = Math.max(0, Math.min(moves.stops() - 1, wanted));
+    if (place === moves.at()) return;
+    moved = true;
+    moves.to(place);
+  };
+  const rest = () => {
+    clearTimeout(part.timer);
+    if (moved) moves.rest();
+    moved = false;
+  };
+  handle.onpointerdown = (event) => {
+    handle.setPointerCapture(event.pointerId);
+    event.preventDefault();
+    handle.focus();
+    [x, from] = [event.clientX, moves.at()];
+  };
+  handle.onpointermove = (event) => {
+    if (handle.hasPointerCapture(event.pointerId)) go(from + Math.round((event.clientX - x) / STEP));
+  };
+  handle.onpointerup = handle.onpointercancel = rest;
+  handle.onpointerenter = handle.onfocus = rehearse;
+  handle.onkeydown = (event) => {
+    const left = ["ArrowLeft", "ArrowDown"].includes(event.key), right = ["ArrowRight", "ArrowUp"].includes(event.key);
+    const wanted = left ? moves.at() - 1 : right ? moves.at() + 1
+      : { Home: 0, End: moves.stops() - 1 }[event.key];
+    if (wanted === undefined) return;
+    event.preventDefault();
+    go(wanted);
+    clearTimeout(part.timer);
+    part.timer = setTimeout(rest, REST); // several keys are one move
+  };
+  return handle;
 }
 
 export async function hold({ parentElement, data, setTriggerValue }) {
@@ -94,7 +196,7 @@ async function follow(place) {
 
 async function show(place) {
   const began = performance.now(), { charts, texts } = states;
-  for (const { key, place: where } of parts.values()) if (texts[key]) where.textContent = texts[key][place];
+  for (const part of parts.values()) if (texts[part.key]) write(part, texts[part.key][place]);
   for (const chart of mounted()) {
     const { key } = chart.figure;
     if (!charts[key]) continue;

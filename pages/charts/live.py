@@ -47,6 +47,9 @@ CSS = """
 .dpscope-slide output { font-weight: 600; color: var(--st-primary-color); font-size: 0.9375rem; }
 .dpscope-more { text-align: right; }
 .dpscope-line { margin: 0; font-size: 1.25rem; font-weight: 600; line-height: 1.3; }
+.dpscope-grip { color: var(--st-primary-color); border-bottom: 2px dotted; cursor: ew-resize; touch-action: pan-y;
+  user-select: none; }
+.dpscope-line.dpscope-waiting { color: color-mix(in srgb, currentcolor 70%, transparent); }
 """
 _slider = st.components.v2.component(
     "dpscope.slider",
@@ -105,9 +108,30 @@ def live_slider(
     )
 
 
-def live_line(text: str, *, key: str) -> None:
-    """Draw the page's headline, which follows the slider."""
-    _line(key=key, data={"key": key, "text": text})
+def live_line(
+    text: str, *, key: str, can_drag: bool = True, rows: int = 0, row_stops: Sequence[int] = (),
+    on_rows: Callable[[int], None] = lambda _: None,
+) -> None:  # fmt: skip
+    """Draw the page's headline, which follows the slider, and whose ε and number of rows can be dragged.
+
+    Args:
+        text: the headline.
+        key: of the headline on the page.
+        can_drag: whether the page has a slider of ε.
+        rows: the number of rows in the text; 0 where it is fixed.
+        row_stops: numbers of rows that may be chosen.
+        on_rows: callback with the chosen one, before the next run.
+    """
+
+    def rested() -> None:
+        chosen = SessionKey[Any](key, None).value.rows
+        if chosen in row_stops:  # the browser's value is not trusted
+            on_rows(int(chosen))
+
+    data = {"key": key, "text": text, "can_drag": can_drag}
+    if rows in row_stops:
+        data["rows"] = {"value": rows, "stops": [*row_stops]}
+    _line(key=key, data=data, on_rows_change=rested)
 
 
 def encode_states(

@@ -15,9 +15,10 @@ from dplab import advice
 from dprelease.plan.planned_question import QUANTITIES, WHOLE_TABLE, PlannedQuestion
 from dprelease.plan.predicates import read_lines
 from dprelease.plan.questions import MAX_QUESTIONS
+from dprelease.plan.titles import RANGE_TITLES
 from pages.plan.group_form import available_groups, group_question, group_settings, pick_groups
 from pages.plan.plan_table import PlanTable, controls_version
-from pages.plan.questions import DEFAULT_ENTRY, RANGE_TITLES, refusal_reason, store_questions
+from pages.plan.questions import DEFAULT_ENTRY, refusal_reason, store_questions
 
 EPSILON = 0.25
 MAX_WAYS = 3

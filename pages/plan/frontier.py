@@ -17,10 +17,11 @@ from dplab.sweep import EPSILON_GRID, Sweep
 from dprelease.plan.compare import Cells, compare_mechanisms, partial_frontier
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
+from dprelease.plan.titles import question_title
 from pages.charts.component import draw
 from pages.plan.errors_by_rows import errors_by_rows
 from pages.plan.plan_table import PlanTable
-from pages.plan.questions import question_title, store_questions
+from pages.plan.questions import store_questions
 from pages.play.figures.tradeoff import tradeoff
 from pages.shell.tasks.jobs import in_background
 from pages.shell.tasks.memory import remember

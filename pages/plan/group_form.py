@@ -22,7 +22,7 @@ from dprelease.plan.groups import (
     is_two_labels,
 )
 from dprelease.plan.planned_question import PlannedQuestion
-from pages.plan.margin_words import NAMED_QUANTILES, statistic_title
+from dprelease.plan.titles import NAMED_QUANTILES, statistic_title
 from pages.plan.plan_table import PlanTable
 from pages.shell.expected_error import noun_of
 from pages.shell.state import SessionKey

@@ -6,11 +6,8 @@ import math
 import re
 from collections.abc import Sequence
 
-from dpcore.data.declarations import DeclaredTable
-from dpcore.data.reading.intake import clean_name
 from dprelease.plan.errors import Prediction
-from dprelease.plan.group_lines import DECILES, QUARTILES
-from dprelease.plan.groups import MEAN, PEOPLE, QUANTILES, RATIO, SHARE, SLOPE, SPREAD, STATISTICS, SUM
+from dprelease.plan.groups import MEAN, PEOPLE, QUANTILES, RATIO, SHARE, SLOPE, SPREAD, SUM
 from dprelease.plan.margins import Margin
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
@@ -38,37 +35,7 @@ ASSUMED = {
     SLOPE: " Assumed: the second number's standard deviation is an eighth of its range.",
 }
 NO_MARGIN = "No margin of this ratio can be predicted: the middle of its divisor's range is 0."
-NAMED_QUANTILES = {(0.5,): "Median", QUARTILES: "Quartiles", DECILES: "Deciles"}
 TARGET = re.compile(r"(?:±\s*)?(\d+(?:[.,]\d+)?|[.,]\d+)\s*(%?)\s*(.*)")
-
-
-def group_title(table: DeclaredTable, question: PlannedQuestion) -> str:
-    """Return a statistic by group in words: "Mean of income by region × sex"."""
-    return statistic_title(table, question) + (
-        f" by {' × '.join(map(clean_name, question.by))}" if question.by else ""
-    )  # fmt: skip
-
-
-def statistic_title(table: DeclaredTable, question: PlannedQuestion) -> str:
-    """Return what the statistic is of, without its groups."""
-    names, title = [clean_name(name) for name in question.columns], STATISTICS[question.statistic].title
-    if question.statistic == PEOPLE:
-        return title if not table.person else "Rows"
-    if question.statistic == SHARE:
-        return f"Share with {names[0]} = {share_label(table, question.columns[0])}"
-    if question.statistic == RATIO:
-        return f"Ratio of {names[0]} to {names[1]}"
-    if question.statistic == SLOPE:
-        return f"Slope and correlation of {names[0]} on {names[1]}"
-    if question.statistic == QUANTILES:
-        shares = ", ".join(f"{share:g}" for share in question.quantiles)
-        title = NAMED_QUANTILES.get(question.quantiles, f"Quantiles {shares}")
-    return f"{title} of {names[0]}"
-
-
-def share_label(table: DeclaredTable, column: str) -> str:
-    """Return the label of which a share is released: the second of two."""
-    return clean_name(table.on(column).describe(1))
 
 
 def margin_sentence(plan: Plan, question: PlannedQuestion, margin: Margin | None) -> str:

@@ -12,11 +12,11 @@ from dprelease.downloads.statistics import printed_table
 from dprelease.plan.errors import QuestionRehearsal, rehearse_question
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
+from dprelease.plan.titles import question_title
 from dprelease.requests.parts import Request
 from pages.charts.component import draw
 from pages.charts.histogram import histogram, playable_releases
 from pages.charts.maps import MAX_FRAMES, released_map
-from pages.plan.questions import question_title
 from pages.shell.controls import audit_link
 from pages.shell.tasks.memory import remember
 

@@ -12,20 +12,18 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.core import ParameterError
 from dpcore.data.columns import is_labels, is_number
 from dpcore.data.declarations import DeclaredTable
-from dpcore.data.reading.intake import clean_name
 from dpcore.mechanisms import entry as entry_of
-from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 from dplab import advice
 from dprelease.plan.errors import Prediction
 from dprelease.plan.margins import Margin, margin
-from dprelease.plan.planned_question import WHOLE_TABLE, PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
+from dprelease.plan.titles import question_title
 from dprelease.requests.coverage import coverage
 from pages.charts.words import confidence, mark_suggested
 from pages.plan.figure import worst_sentence
 from pages.plan.margin_words import (
     SCALES,
-    group_title,
     margin_sentence,
     of_scale,
     read_margin,
@@ -51,8 +49,6 @@ SMALLEST_HELP = (
 )
 MAX_UNDONE = 20
 """Changes that can be undone."""
-MAX_NAMED = 3
-"""Maximum number of columns that a title names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,34 +121,6 @@ def initial_questions(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
     )
 
 
-RANGE_TITLES = {
-    Cells.key: "Histogram",
-    Intervals.key: "Counts in ranges",
-    Thresholds.key: "Counts below each value",
-    Rectangles.key: "Counts in rectangles",
-}
-"""Titles of statistics that count rows, by class of queries."""
-
-
-def question_title(table: DeclaredTable, question: PlannedQuestion) -> str:
-    """Return a statistic in words: "mean of income"; column names from a plan's file are cleaned."""
-    if question.statistic:
-        return group_title(table, question)
-    quantity, columns = "", " × ".join(map(clean_name, question.columns))
-    if question.lines:
-        quantity = f"{len(question.lines)} line{'s' * (len(question.lines) > 1)}"
-    elif question.ways:
-        quantity = "Synthetic rows" if question.entry_key == WHOLE_TABLE else f"Tables of {question.ways}"
-        columns = columns if len(question.columns) <= MAX_NAMED else f"{len(question.columns)} columns"
-    elif question.quantity:
-        quantity = {"quantile": f"Quantile {question.values.get('quantile', 0.5):g}"}.get(
-            question.quantity, question.quantity.capitalize()
-        )
-    else:
-        quantity = RANGE_TITLES.get(question.queries, question.queries)
-    return f"{quantity} of {columns}"
-
-
 def refusal_reason(plan_table: PlanTable, question: PlannedQuestion) -> str:
     """Return why a plan refuses a question; empty if it accepts it."""
     try:
@@ -192,14 +160,14 @@ def coverage_note(plan_table: PlanTable, question: PlannedQuestion) -> str:
 
 
 def edit_questions(
-    plan_table: PlanTable, questions: Sequence[PlannedQuestion], *, compared: float | None
+    plan_table: PlanTable, questions: Sequence[PlannedQuestion], *, compared: str
 ) -> tuple[tuple[PlannedQuestion, ...], list[ErrorCells]]:
     """Draw a row for each question; return the edited questions and the places of their errors.
 
     Args:
         plan_table: the table.
         questions: the plan's.
-        compared: a second ε, whose errors have a column.
+        compared: heading of a second column of errors; empty without one.
     """
     with st.container(horizontal=True, key="plan_head"):
         st.caption("Statistic", width="stretch")
@@ -210,13 +178,13 @@ def edit_questions(
             help=f"{level} of a statistic's numbers have at most this error. “⋯” names the worst error.",
         )  # fmt: skip
         if compared:
-            st.caption(f"± at ε = {compared:g}", width=MARGIN_WIDTH)
+            st.caption(compared, width=MARGIN_WIDTH)
         st.caption("Smallest group", width=SMALLEST_WIDTH, help=SMALLEST_HELP)
         st.caption("", width=MORE_WIDTH)
     edited, cells = [], []
     for place, question in enumerate(questions):
         with st.container(horizontal=True, vertical_alignment="center", key=f"plan_row_{place}"):
-            question_now, cell = _question_row(plan_table, question, place, compared=compared is not None)
+            question_now, cell = _question_row(plan_table, question, place, compared=bool(compared))
         cells.append(cell)
         if question_now is not None and (note := coverage_note(plan_table, question_now)):
             st.caption(note)
@@ -286,6 +254,18 @@ def fill_compared(plan: Plan, predictions: Sequence[Prediction], cells: Sequence
     for question, prediction, cell in zip(plan.questions, predictions, cells, strict=True):
         if cell.compared is not None:
             cell.compared.markdown(escaped(single_error(plan, question, prediction)))
+
+
+def fill_pinned(plan: Plan, pinned: Plan, predictions: Sequence[Prediction], cells: Sequence[ErrorCells]) -> None:
+    """Draw the errors of the same statistics of another plan beside those of the plan; a dash where it has none."""
+    others: dict[str, list[str]] = {}
+    for question, prediction in zip(pinned.questions, predictions, strict=True):
+        title = question_title(pinned.table, question)
+        others.setdefault(title, []).append(single_error(pinned, question, prediction))
+    for question, cell in zip(plan.questions, cells, strict=True):
+        errors = others.get(question_title(plan.table, question))
+        if cell.compared is not None:
+            cell.compared.markdown(escaped(errors.pop(0)) if errors else "–")
 
 
 def target_of(plan_table: PlanTable, question: PlannedQuestion, text: str) -> float | None:

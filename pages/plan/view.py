@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from functools import partial
 
@@ -13,10 +13,11 @@ from dpcore.core import DataError, ParameterError
 from dplab.solve import HIGHEST
 from dprelease.ledger.records import LedgerError
 from dprelease.ledger.units import BudgetMeasure
-from dprelease.plan.errors import GRID, Losses, Predictions, known_predictions, predict
+from dprelease.plan.errors import GRID, Losses, Prediction, Predictions, known_predictions, predict
 from dprelease.plan.planned_question import WHOLE_TABLE
 from dprelease.plan.questions import Plan
 from dprelease.plan.shares import Ranked, SolvedPlan, for_targets, for_total
+from dprelease.plan.titles import question_title
 from dprelease.release import cost
 from pages.charts.component import draw_with_table
 from pages.data.picker import OWN_FILE
@@ -30,13 +31,12 @@ from pages.plan.plan_table import NEXT_TABLE, NOTE, OPENED, TABLE, PlanTable, op
 from pages.plan.preview import preview
 from pages.plan.questions import (
     MAX_EPSILON,
-    ErrorCells,
     earlier_questions,
     edit_questions,
     fill_compared,
     fill_errors,
+    fill_pinned,
     load_example,
-    question_title,
     questions_of,
     store_questions,
     target_of,
@@ -65,6 +65,8 @@ FITTED = SessionKey("plan_fitted", "")
 NO_TARGET = "Type a ± such as 1% or 50 people, or a target behind “⋯”."
 COMPARED = SessionKey[float | None]("plan_second_total", None)
 """The control of a second total, whose errors are compared."""
+PINNED = SessionKey[Plan | None]("plan_pinned_plan", None)
+"""A plan whose errors stand beside those of the one that is edited, whatever its table."""
 FORECAST = " No error of synthetic rows is guaranteed before their release. Their dot is an expected error."
 ONE_SUM = 1 - 1e-6
 """A plan below this share of the sum of its ε is charged as one Gaussian vector."""
@@ -102,8 +104,9 @@ def show_plan() -> None:
     if not questions:
         _show_empty(plan_table, head)
         return
-    compared = COMPARED.value
-    questions, cells = edit_questions(plan_table, questions, compared=compared)
+    pinned, compared = PINNED.value, COMPARED.value
+    heading = "± as pinned" if pinned else f"± at ε = {compared:g}" if compared else ""
+    questions, cells = edit_questions(plan_table, questions, compared=heading)
     plan = Plan(
         table=plan_table.table, n=plan_table.n, questions=questions, neighbours=plan_table.neighbours,
         beta=plan_table.beta, file_format=plan_table.file_format,
@@ -120,8 +123,11 @@ def show_plan() -> None:
         place="predicted",
     )
     fill_errors(plan, predictions, cells)
-    if compared:
-        _fill_compared(plan, compared, cells, cached_predictions)
+    if pinned:
+        fill_pinned(plan, pinned, _predict_compared(pinned, cached_predictions), cells)
+    elif compared:
+        other = _at_total(plan, compared)
+        fill_compared(other, _predict_compared(other, cached_predictions), cells)
     missed = missed_targets(plan, predictions)
     _chip(plan_table)
     with head:
@@ -150,6 +156,11 @@ def show_plan() -> None:
     show_code("The same in Python", key="plan_code", write=lambda: SNIPPET)
     with action_row:
         _undo_button(plan_table)
+        st.button(
+            "Pin this plan" if PINNED.value is None else "Unpin", key="plan_pin", on_click=PINNED.set,
+            args=(plan if PINNED.value is None else None,),
+            help="Keeps its ± as a second column, beside those of what you change, open or plan next.",
+        )  # fmt: skip
         st.download_button(
             "Download the plan", lambda: plan.text, file_name="plan.json", mime="application/json",
             key="plan_download",  # made on a click: an interrupted run would delete a file that the browser requests
@@ -163,17 +174,19 @@ def show_plan() -> None:
             to_release(plan_table, plan)
 
 
-def _fill_compared(plan: Plan, epsilon: float, cells: Sequence[ErrorCells], known: Predictions) -> None:
-    """Predict the errors of the same plan at another total ε, each statistic with the same share of it."""
+def _at_total(plan: Plan, epsilon: float) -> Plan:
+    """Return the same plan at another total ε, each statistic with the same share of it."""
     factor = epsilon / plan.cost.epsilon
-    losses = {place: min(factor * each.epsilon, MAX_EPSILON) for place, each in enumerate(plan.questions)}
-    other = plan.with_losses(losses)
-    predictions = in_background(
+    return plan.with_losses({at: min(factor * each.epsilon, MAX_EPSILON) for at, each in enumerate(plan.questions)})
+
+
+def _predict_compared(other: Plan, known: Predictions) -> list[Prediction]:
+    """Predict the errors of another plan in the background."""
+    return in_background(
         f"planned|{other.text.decode()}", lambda: predict(other, known=known),
         so_far=lambda: known_predictions(other, known=dict(known)), label="Predicting the error of every statistic.",
         place="compared",
     )  # fmt: skip
-    fill_compared(other, predictions, cells)
 
 
 def _show_empty(plan_table: PlanTable, head: DeltaGenerator) -> None:
@@ -266,10 +279,11 @@ def _solve_buttons(plan_table: PlanTable, plan: Plan) -> DeltaGenerator:
             help="Statistics with a fixed ε keep it. The others share the rest so that each error is about the "
                  f"same multiple of its target. No ε exceeds {GRID[-1]:g}.",
         )  # fmt: skip
-        st.number_input(
-            "Compare with ε", MIN_TOTAL, MAX_TOTAL, None, step=None, format="%g", key=COMPARED, width=130,
-            placeholder="none", help="Adds a second column with the ± at this total, divided in the same shares.",
-        )  # fmt: skip
+        if PINNED.value is None:  # there is one second column
+            st.number_input(
+                "Compare with ε", MIN_TOTAL, MAX_TOTAL, None, step=None, format="%g", key=COMPARED, width=130,
+                placeholder="none", help="Adds a second column with the ± at this total, divided in the same shares.",
+            )  # fmt: skip
         return st.container(horizontal=True, width="content")
 
 
@@ -347,7 +361,10 @@ def _solution_sentence(solved: SolvedPlan) -> str:
         text += (
             f" Targets without a theorem are met in simulated releases, with {100 * solved.confidence:.0f}% confidence."
         )
-    if any(each.statistic and each.target is not None and not each.pinned for each in solved.plan.questions):
+    fitted = [each for each in solved.plan.questions if each.target is not None and not each.pinned]
+    if any(not each.statistic and not each.quantity for each in fitted):
+        text += " Of counts the target is for the largest of their errors: the ± of one number is smaller."
+    if any(each.statistic for each in fitted):
         text += " Margins of statistics by group are predictions."
     if solved.unmet:
         places = ", ".join(str(place + 1) for place in solved.unmet)

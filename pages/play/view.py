@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Dataset, Problem, State
+from dpcore.core import Dataset, Problem, State, exactly
 from dpcore.data.generators import GENERATORS
 from dpcore.data.product import is_map
 from dpcore.data.sources import Generated
@@ -19,6 +19,7 @@ from dplab.measure import ErrorReport, measure
 from dplab.recipe import Recipe
 from pages.charts.component import draw
 from pages.charts.live import live_line
+from pages.data.picker import ROW_CHOICES
 from pages.data.summary import log_scale
 from pages.play.comparison import draw_tradeoff, private_parameters, problem_key
 from pages.play.controls import HOME, at_epsilon, read_recipe
@@ -38,6 +39,7 @@ from pages.shell.controls import audit_link
 from pages.shell.links import in_link
 from pages.shell.presentation import is_presenting, presentation_place
 from pages.shell.releasable import keep_shown
+from pages.shell.state import set_controls
 from pages.shell.status import may_show
 from pages.shell.status import rail as place_of_rail
 from pages.shell.tasks.shared import share_part, share_value, share_with_progress
@@ -128,7 +130,12 @@ def _at_epsilon(stops: SliderStops, target: float | None, links_place: DeltaGene
         lambda: build_epsilon_view(dataset, report, stops.view, beta=recipe.beta),
     )
     with head:
-        live_line(epsilon_view.headline, key="headline")
+        generated = isinstance(source.origin, Generated)
+        live_line(
+            epsilon_view.headline, key="headline", can_drag="epsilon" in dict(recipe.values),
+            rows=report.problem.n if generated and recipe.nominal is None else 0, row_stops=ROW_CHOICES,
+            on_rows=rerun_whole_page(lambda rows: set_controls({"n": exactly(rows)})),
+        )  # fmt: skip
     _pictures(recipe, stops, report, epsilon_view, target, links_place=links_place)
     if recipe.weights is not None:
         draw_weights(recipe.weights, download=not source.provenance.is_private)

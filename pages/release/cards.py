@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
 from dpcore.core.safe_csv import escape_frame
 from dprelease.downloads.statistics import ReleasedStatistic, has_count_ends, released_statistics, released_table
+from dprelease.plan.titles import part_title
 from dprelease.requests.parts import Request, RequestPart
 from dprelease.requests.quantile_tables import QUANTILES
 from pages.charts.component import draw_with_table
-from pages.release.expected import both_errors
+from pages.release.expected import begin_errors
 from pages.release.figure import released_counts, released_groups, watermarked
 from pages.shell.private.data_in_use import escaped
 
@@ -47,42 +48,50 @@ def show_cards(
     count = len(results)
     if count > MAX_CARDS and not st.toggle(f"Show all {count} statistics", key=f"release_all-{key}"):
         results = results[:MAX_CARDS]
+    filling = []
     for place, (question, named) in enumerate(results, 1):
         # The quantiles of groups stand before the cells that they follow from.
         ordered = sorted(named.items(), key=lambda each: not each[0].endswith(f"{QUANTILES}.csv"))
         for number, (name, contents) in enumerate(ordered, 1):
             with st.container(border=True):
-                _card(request, question, name, contents, key=f"{key}-{place}-{number}", badge=badge, mock=mock)
+                each = f"{key}-{place}-{number}"
+                filling.append(_card(request, question, name, contents, key=each, badge=badge, mock=mock))
                 if downloadable:
                     st.download_button(
                         "CSV", contents, file_name=name, mime="text/csv", on_click="ignore",
                         key=f"release_csv-{key}-{place}-{number}", help=name,
                     )  # fmt: skip
+    for fill in filling:
+        fill()
+
+
+def _nothing() -> None:
+    """Draw nothing: no error was planned."""
 
 
 def _card(
     request: Request, question: RequestPart, name: str, contents: bytes, *, key: str, badge: str, mock: bool
-) -> None:
+) -> Callable[[], None]:
+    """Draw a card; return what draws its expected error, once all cards have begun to compute theirs."""
     frame = released_table(contents)
     if has_count_ends(question):
         frame = frame.iloc[:, :-2]
     statistics = released_statistics(question, contents)
     watermark = " · mock data" if mock else ""
     if not statistics:
-        quantity = question.queries.title.partition(":")[0]
-        st.markdown(f"**{escaped(question.entry.title)}, {quantity.lower()} of {escaped(question.reading.title)}**")
+        st.markdown(f"**{escaped(part_title(request, question))}** · {question.entry.title}")
         if "refused" in frame and frame["refused"].any():
             st.info(REFUSED)
-            return
+            return _nothing
         picture = released_counts(frame)
         if picture is not None:
             picture = watermarked(picture) if mock else picture
             draw_with_table(picture, key=f"release_counts-{key}", badge=badge, title=f"counts of {name}")
-            return
+            return _nothing
         st.caption(f"{name}, {badge}{watermark}.")
         shown = frame.drop(columns="refused", errors="ignore").head(MAX_ROWS)
         st.dataframe(escape_frame(shown), height=min(240, 38 * (len(shown) + 1)), hide_index=True)
-        return
+        return _nothing
     statistic = _chosen(statistics, key)
     half_width = float(statistic.high[0] - statistic.low[0]) / 2
     picture = (released_counts(frame, half_width=half_width) if statistic.whole else None) or released_groups(statistic)
@@ -94,9 +103,15 @@ def _card(
         st.markdown(f"**{escaped(statistic.title)}**{watermark}")
         picture = watermarked(picture) if mock else picture
         draw_with_table(picture, key=f"release_counts-{key}", badge=badge, title=escaped(statistic.title))
-    if sentence := both_errors(request, question, statistic, key=key, mock=mock):
-        st.caption(escaped(sentence))
+    place, finish = st.container(), begin_errors(request, question, statistic, key=key, mock=mock)
     st.code(statistic.sentence + (f", {MOCK}" if mock else ""), language=None, wrap_lines=True)
+
+    def fill() -> None:
+        with place:
+            if sentence := finish():
+                st.caption(escaped(sentence))
+
+    return fill
 
 
 def _chosen(statistics: Sequence[ReleasedStatistic], key: str) -> ReleasedStatistic:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from dpcore.core import DataError, ParameterError
 from dpcore.queries.ranges import Intervals, Rectangles, Thresholds
 from dprelease.downloads.statistics import ReleasedStatistic
 from dprelease.plan.errors import Prediction, Predictions, known_predictions, predict
+from dprelease.plan.questions import Plan
 from dprelease.plan.released_part import plan_of_part
 from dprelease.requests.intervals import LEVEL
 from dprelease.requests.parts import Request, RequestPart
 from pages.charts.words import significant
 from pages.shell.expected_error import noun_of, single_error
-from pages.shell.tasks.jobs import in_background
+from pages.shell.tasks.jobs import begin, in_background
 from pages.shell.tasks.memory import remember
 
 BETA = float(f"{1 - LEVEL:g}")
@@ -21,10 +23,13 @@ ONE_OF = {Intervals.key: " for a range", Thresholds.key: " for a threshold", Rec
 """What the expected error of a plan is of, where its queries are not the cells that a file lists."""
 
 
-def both_errors(
+def begin_errors(
     request: Request, part: RequestPart, statistic: ReleasedStatistic, *, key: str, mock: bool = False
-) -> str:
-    """Return the expected error and that of the release as sentences; empty where either is unknown.
+) -> Callable[[], str]:
+    """Begin to predict the expected error, and return what waits for it.
+
+    That returns the expected error and that of the release as sentences; empty where either is unknown. Several that
+    are begun before the first is waited for take the time of one.
 
     Args:
         request: the request.
@@ -33,19 +38,31 @@ def both_errors(
         key: makes the place of the computation on the page unique.
         mock: whether it is of a test run.
     """
-    half_widths = statistic.half_widths
-    plan = plan_of_part(request, part, name=statistic.name, beta=BETA) if half_widths.size else None
+    plan = plan_of_part(request, part, name=statistic.name, beta=BETA) if statistic.half_widths.size else None
     if plan is None:
-        return ""
+        return lambda: ""
     known: Predictions = remember("predicted", dict)
-    try:
-        [prediction] = in_background(
-            f"expected|{plan.text.decode()}", partial(predict, plan, known=known),
-            so_far=lambda: known_predictions(plan, known=known), label="Predicting the error.", place=f"expected-{key}",
-        )  # fmt: skip
-    except (DataError, ParameterError):  # of mock data with too many rows
-        return ""
-    expected = single_error(plan, plan.questions[0], prediction)
+    job, work, place = f"expected|{plan.text.decode()}", partial(predict, plan, known=known), f"expected-{key}"
+    begin(job, work, place=place)
+
+    def finish() -> str:
+        try:
+            [prediction] = in_background(
+                job, work, so_far=lambda: known_predictions(plan, known=known), label="Predicting the error.",
+                place=place,
+            )  # fmt: skip
+        except (DataError, ParameterError):  # of mock data with too many rows
+            return ""
+        return _sentence(plan, part, prediction, statistic, mock=mock)
+
+    return finish
+
+
+def _sentence(
+    plan: Plan, part: RequestPart, prediction: Prediction, statistic: ReleasedStatistic, *, mock: bool
+) -> str:
+    """Return both errors as sentences; empty while the expected one is not known."""
+    half_widths, expected = statistic.half_widths, single_error(plan, plan.questions[0], prediction)
     if expected == "…":
         return ""
     low, high = (significant(float(each)) for each in (half_widths.min(), half_widths.max()))

@@ -12,6 +12,7 @@ from dprelease.commands import default_folder
 from dprelease.ledger.records import Failed, Stored, restored_sentence
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
+from dprelease.plan.titles import part_title
 from dprelease.release import cost, missing_column, other_format, refusal, too_wide
 from dprelease.requests.parts import Request
 from pages.data.fit_check import offer_unfit_count
@@ -230,7 +231,7 @@ def _choose_draw(
     has_several = len(first_request.parts) > 1
     for part, error, coverage in zip(first_request.parts, rehearsal.errors, rehearsal.coverage, strict=True):
         if sentence := " ".join([error] * has_several + [coverage] * bool(coverage)):
-            st.caption(f"{part.entry.title} of {escaped(part.reading.title)}: {sentence}")
+            st.caption(f"{escaped(part_title(first_request, part))}: {sentence}")
     show_cards(first_request, rehearsal.files, key="mock", badge=MOCK, downloadable=False, mock=True)
     _draw_steps(steps, SPENDING)
     price = cost(request, account.registration)
@@ -285,9 +286,6 @@ def _registration_sentence(account: Account) -> str:
 def _request_words(request: Request) -> str:
     """Return the request in words, with a line for each statistic."""
     draw_words = f", repetition {request.draw}" if request.draw > 1 else ""
-    lines = [
-        f"**{part.entry.title}** for {part.queries.title.partition(':')[0].lower()} of {escaped(part.reading.title)}"
-        for part in request.parts
-    ]
+    lines = [f"**{escaped(part_title(request, part))}** · {part.entry.title}" for part in request.parts]
     rest = [f"and {len(lines) - MAX_LINES} more"] if len(lines) > MAX_LINES else []
     return "  \n".join([*lines[:MAX_LINES], *rest]) + draw_words

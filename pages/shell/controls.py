@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -175,11 +176,13 @@ def choice(
     default: str | None = None,
     help_text: str | None = None,
     named_alone: bool = False,
+    as_slider: bool = False,
 ) -> str:
     """Return one of several keys, shown by title; the link holds the key, not the title as of a bound select box.
 
     With ``named_alone`` a link that would be empty holds the default as well.
     """
+    draw: Any = st.select_slider if as_slider else st.selectbox
     first = default if default in titles else next(iter(titles))
     reset_on_history(in_link(key))
     _link_warnings.get().checked.add(key)  # not bound to the link, and checked here
@@ -190,7 +193,7 @@ def choice(
     elif st.session_state[key] not in titles:
         st.session_state[key] = first
     chosen = str(
-        st.selectbox(
+        draw(
             label,
             list(titles),
             key=key,
@@ -212,18 +215,27 @@ def whole(
 ) -> int:
     """Return a whole number, bound to the link; a link out of range gets a warning."""
     check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
-    return int(st.slider(label, low, high, default, step=step, key=in_link(key), help=help_text, bind="query-params"))
+    return int(
+        st.slider(
+            label, low, high, default, step=step, format="%,d", key=in_link(key), help=help_text, bind="query-params"
+        )
+    )  # fmt: skip
 
 
 def stops(label: str, options: Sequence[float], default: float, *, key: str, help_text: str | None = None) -> float:
-    """Return one of several numbers, bound to the link, which holds all their digits."""
-    names = [exactly(option) for option in options]
-    check_choice(key, names, label=label)
+    """Return one of several numbers, shown with thousands separators; the link holds all its digits and none."""
+    titles = {exactly(option): with_thousands(option) for option in options}
     with _place(key):
-        chosen = st.select_slider(
-            label, options=names, value=exactly(default), key=in_link(key), help=help_text, bind="query-params"
-        )
-    return float(chosen)
+        return float(choice(label, titles, key=key, default=exactly(default), help_text=help_text, as_slider=True))
+
+
+def with_thousands(number: float) -> str:
+    """Return a number of a slider, from a thousand on in whole numbers.
+
+    >>> with_thousands(0.05), with_thousands(10_000.0)
+    ('0.05', '10,000')
+    """
+    return f"{number:,.0f}" if number >= 1000 else exactly(number)
 
 
 def _place(key: str) -> AbstractContextManager[object]:
@@ -315,7 +327,7 @@ def number(parameter: Parameter, *, key: str, default: float) -> float:
             label,
             options=stops,
             key=slider_key,
-            format_func=lambda stop: f"{stop:g}",
+            format_func=with_thousands,
             on_change=from_slider,
             help=parameter.help or None,
         )

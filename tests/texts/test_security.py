@@ -13,6 +13,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dprelease.downloads import MAX_UNPACKED
+from dprelease.downloads.uploads import MAX_MEMORY, MAX_SECONDS
 from dprelease.release import FEW
 from pages.data.upload import LIMITS
 from pages.shell.server import access, headers, host_origin, upload_limits
@@ -103,8 +104,12 @@ FILES, SESSION, SERVER = (
         (README, f"A session may use {LIMITS.session_bytes >> 20:,} MB of memory for its file"),
         (TEXT, f"or {FEW:,} rows if that is more"),
         (TEXT, f"At most {MAX_UNPACKED} MB are unpacked"),
+        (TEXT, f"at most {MAX_MEMORY >> 20:,} MB of memory on top of the program's and {MAX_SECONDS} seconds"),
     ],
-    ids=["uploads", "uploads in README", "memory of a session", "rows opened to analysts", "unpacked to be verified"],
+    ids=[
+        *("uploads", "uploads in README", "memory of a session", "rows opened to analysts", "unpacked to be verified"),
+        "verification",
+    ],
 )
 def test_a_limit_is_that_of_the_code(text: str, statement: str) -> None:
     assert statement in text

@@ -7,30 +7,19 @@ any file is.
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import signal
-import sys
-from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import DEVNULL, TimeoutExpired, run
 from typing import Protocol
 
 from dpcore.core import DataError
 from dpcore.data.reading import conversion_process as child
+from dpcore.data.reading.child_process import OUT_OF_TIME, read_answer, run_limited
 from dpcore.data.reading.scratch import FULL
 
 WORKBOOKS = (".xlsx", ".ods")
 CONVERTED = tuple(child.READERS)
 """Ends of the names of files that are turned into CSV first; all but workbooks have names of their own."""
-MAX_ABOUT_BYTES = 16 << 20
-ENVIRONMENT = ("PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-"""Variables that the child gets: none that could hold a secret."""
-THRIFT = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
-"""What the child gets besides: other threads and other pools take addresses by the gigabyte, which its limit counts."""
 
 
 class ReadingLimits(Protocol):
@@ -85,20 +74,12 @@ def convert(source: Path, *, limits: ReadingLimits) -> Conversion:
         DataError: one sentence without the file's name.
     """
     target, about = source.with_name("converted.csv"), source.with_name("about.json")
-    seconds = math.ceil(limits.seconds)
-    numbers = (limits.memory_bytes, seconds, limits.cells, limits.columns, limits.unpacked_bytes)
-    environment = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
-    try:
-        status = run(
-            [sys.executable, "-I", child.__file__, str(source), str(target), str(about), *map(str, numbers)],
-            stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL,
-            env=environment | THRIFT, cwd=source.parent, timeout=limits.seconds, check=False,
-        ).returncode  # fmt: skip
-    except TimeoutExpired:
-        status = -int(signal.SIGTERM)
+    numbers = (limits.memory_bytes, math.ceil(limits.seconds), limits.cells, limits.columns, limits.unpacked_bytes)
+    paths = map(str, (source, target, about))
+    status = run_limited(child.__file__, *paths, *map(str, numbers), folder=source.parent, seconds=limits.seconds)
     if status:
         raise DataError(_sentence(status, limits))
-    said = _said(about)
+    said = read_answer(about)
     sheets, listed = said.get("sheets"), said.get("labels")
     labels = (
         tuple(tuple(filter(_is_text, each)) if isinstance(each, list) else () for each in listed)
@@ -117,31 +98,15 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _said(path: Path) -> Mapping[str, object]:
-    """Return what the child says about the file: a hostile file may have made it say anything."""
-    said: object = None
-    with suppress(OSError, ValueError, RecursionError):
-        if path.stat().st_size <= MAX_ABOUT_BYTES:
-            said = json.loads(path.read_text(encoding="utf-8"))
-    path.unlink(missing_ok=True)
-    return said if isinstance(said, dict) else {}
-
-
 def _sentence(status: int, limits: ReadingLimits) -> str:
     """Return why the child gave no table."""
-    memory = f"it needs more than the {limits.memory_bytes >> 20:,} MB of memory that reading may take."
-    slow = f"it took longer than {limits.seconds:g} seconds."
     sentences = {
-        child.MEMORY: memory,
+        child.MEMORY: f"it needs more than the {limits.memory_bytes >> 20:,} MB of memory that reading may take.",
         child.CELLS: f"it has more than {limits.cells:,} cells (rows times columns), and no more are read.",
         child.COLUMNS: f"it has more than {limits.columns:,} columns, and no more are read.",
         child.LENGTH: f"it unpacks to more than {limits.unpacked_bytes:,} bytes, and no more are read.",
         child.FULL: FULL,
         child.EMPTY: "it is empty, or its first sheet is.",
-        -int(signal.SIGTERM): slow,
+        OUT_OF_TIME: f"it took longer than {limits.seconds:g} seconds.",
     }
-    # The system ends a process that outlasts its time; Rust ends it where memory is refused.
-    for name, sentence in {"SIGXCPU": slow, "SIGKILL": slow, "SIGABRT": memory, "SIGSEGV": memory}.items():
-        if number := getattr(signal, name, None):
-            sentences[-int(number)] = sentence
     return sentences.get(status, "its contents are damaged or cut short.")

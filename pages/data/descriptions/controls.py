@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
 import streamlit as st
 
-from dpcore.core import DataError
+from dpcore.core import DataError, ParameterError
 from dpcore.data.dictionaries.description import DataDictionary, DescribedColumn, without_domains
 from dpcore.data.dictionaries.opening import open_dictionary
 from dpcore.data.dictionaries.table_schema import write_table_schema
 from dpcore.data.reading.intake import clean_name, clean_names
 from dpcore.data.reading.tables import BLANKS
+from dprelease.ledger.records import LedgerError
+from dprelease.plan.released_part import released_dictionary
+from dprelease.requests.parts import Request
 from pages.data.engines import is_engine_table
 from pages.data.format import add_missing_codes
 from pages.data.grid import (
@@ -32,6 +36,9 @@ from pages.data.grid import (
     reset_grid,
 )
 from pages.data.upload import FORGOTTEN, PERSON, SessionFile, plural, session_file
+from pages.shell.ledger.accounts import account_of, ledger
+from pages.shell.ledger.roles import admitted
+from pages.shell.ledger.spent import QUICK_ROWS
 from pages.shell.server.streamlit_internals import remove_own_upload
 from pages.shell.session import FILE_TURN
 from pages.shell.state import SessionKey, set_controls
@@ -45,6 +52,7 @@ _storage = st.components.v2.component(
     js=(Path(__file__).resolve().parent / "storage.js").read_text(encoding="utf-8"),
     isolate_styles=False,
 )
+NONE_RELEASED = "Earlier releases declared no column of this file. Nothing was filled in."
 FORMS = "Table Schema or CSVW metadata (JSON), SmartNoise metadata (YAML), or a codebook (CSV: name, type, min, max)."
 
 
@@ -57,10 +65,45 @@ def open_description(file: SessionFile) -> None:
             "Data dictionary", key=key, on_change=_receive, args=(key,),
             help=f"{FORMS} It must be public: it must not come from the rows.",
         )  # fmt: skip
+    _offer_released(file)
     if problem.value:
         st.error(problem.value)
     for sentence in notes.value:
         st.caption(sentence)
+
+
+def _offer_released(file: SessionFile) -> None:
+    """Offer what earlier releases of these rows declared to the data owner, for whom alone a file is compared."""
+    if not admitted():
+        return
+    with suppress(DataError, LedgerError):  # the page Release says it
+        quick = not is_engine_table(file) and file.table.row_count <= QUICK_ROWS
+        account = account_of(file.origin, compare=quick)
+        if account is not None and not account.wrong and account.spent.spent.epsilon_or_rho:
+            st.button(
+                "Fill in from earlier releases", key=f"{file.prefix}released", on_click=_fill_from_releases,
+                args=(account.dataset_id,),
+                help="The ledger knows these rows. Columns get the kinds, bounds and labels with which they were "
+                "released. No value of a row is read.",
+            )  # fmt: skip
+
+
+def _fill_from_releases(dataset_id: str) -> None:
+    """Callback: fill the grid from the requests that the ledger stored for these rows."""
+    file, book = session_file(), ledger()
+    if file is None or book is None or not admitted():
+        return
+    problem, notes = "", list[str]()
+    try:
+        dictionary = released_dictionary(Request.of(each.body["request"]) for each in book.stored(dataset_id))
+        names, _ = clean_names([column.name for column in dictionary.columns])
+        if {*names}.isdisjoint(file.table.columns):
+            problem = NONE_RELEASED
+        else:
+            notes = ["From earlier releases, check it.", *fill_from(file, dictionary)]
+    except (DataError, LedgerError, ParameterError) as error:
+        problem = str(error)
+    _problem(file).value, _notes(file).value = problem, notes
 
 
 def _turn(file: SessionFile) -> SessionKey[int]:

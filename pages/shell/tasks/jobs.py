@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import Event
+from time import monotonic
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
@@ -20,7 +21,7 @@ from pages.shell.tasks.memory import MEMORY, remember
 ResultT = TypeVar("ResultT")
 _pool = ThreadPoolExecutor(4, thread_name_prefix="plan")
 AT_ONCE = 0.4
-"""Seconds that a page waits for work that may be quick."""
+"""Seconds after its beginning that a page waits for work that may be quick."""
 CHECK_EVERY = 0.5
 JOBS = SessionKey["dict[str, Job[Any]]"]("plan_jobs", {})
 STOPPED = SessionKey[dict[str, str]]("plan_stopped", {})
@@ -37,13 +38,14 @@ class Job(Generic[ResultT]):
     Attributes:
         key: names its inputs.
         share: the fraction done.
+        begun: when it was submitted, on a clock of seconds.
         future: its result; None if it was stopped, or its tab was closed.
     """
 
     def __init__(
         self, key: str, work: Callable[[], Generator[float, None, ResultT]], *, pool: ThreadPoolExecutor = _pool
     ) -> None:
-        self.key, self.share, self._stopped = key, 0.0, Event()
+        self.key, self.share, self.begun, self._stopped = key, 0.0, monotonic(), Event()
         self._session = session_id()
         self.future: Future[ResultT | None] = pool.submit(self._run, work)
 
@@ -102,21 +104,30 @@ def in_background(
     if key in memory:
         result: ResultT = memory[key]
         return remember(key, lambda: result)
-    jobs = _jobs()
-    job: Job[ResultT] | None = jobs.get(place)
     if _stopped().get(place) == key:
         st.button("Continue", key=f"plan_go_on_{place}", on_click=_go_on, args=(place,), help=again)
         return so_far()
-    if job is None or job.key != key or job.ended:
-        stop(place)
-        job = jobs[place] = Job(key, work, pool=pool)
-    wait([job.future], timeout=AT_ONCE)
+    begin(key, work, place=place, pool=pool)
+    job: Job[ResultT] = _jobs()[place]
+    wait([job.future], timeout=max(0.0, job.begun + AT_ONCE - monotonic()))
     if not job.future.done():
         _under_way(job, label, place)
         return so_far()
-    jobs.pop(place)
+    _jobs().pop(place)
     value = job.future.result()
     return so_far() if value is None else remember(key, lambda: value)
+
+
+def begin(
+    key: str, work: Callable[[], Generator[float, None, ResultT]], *, place: str, pool: ThreadPoolExecutor = _pool
+) -> None:
+    """Begin work that ``in_background`` is soon asked for: begun together, several are waited for together."""
+    if key in MEMORY.setdefault({}) or _stopped().get(place) == key:
+        return
+    job: Job[ResultT] | None = _jobs().get(place)
+    if job is None or job.key != key or job.ended:
+        stop(place)
+        _jobs()[place] = Job(key, work, pool=pool)
 
 
 def stop(place: str) -> None:

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.kit.browser import Server, visit
+from tests.kit.rest import settled
 
 SHOWN = ".st-key-data_chart .dpscope-shown"
 
@@ -26,3 +27,32 @@ def test_releases_follow_each_other_until_a_key_is_pressed_and_stand_still_with_
     expect(shown).to_have_text("release 1 of 20")
     page.wait_for_timeout(3_000)
     expect(shown).to_have_text("release 1 of 20")
+
+
+def test_the_sentence_s_numbers_are_dragged_and_moved_by_keys(page: Page, server: Server) -> None:
+    visit(page, server, "", "data_chart")
+    line = page.locator(".dpscope-line")
+    sentence = line.inner_text()
+    epsilon, rows = (page.get_by_role("slider", name=each) for each in ("ε in the sentence", "Number of rows in the"))
+    assert (epsilon.inner_text(), rows.inner_text()) == ("0.1", "10,000")
+    box = epsilon.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 3, box["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 3 + 45, box["y"] + 5, steps=5)  # to the fourth stop from there
+    page.mouse.up()
+    settled(page)
+    moved = line.inner_text()
+    assert moved != sentence and moved.startswith(f"At ε = {epsilon.inner_text()}, ")
+    assert float(epsilon.inner_text()) > 0.1 and f"epsilon={epsilon.inner_text()}" in page.url
+    expect(epsilon).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    settled(page)
+    lower = epsilon.inner_text()
+    assert float(lower) < float(moved.split()[3].rstrip(","))
+    rows.press("ArrowLeft")
+    expect(rows).to_have_text("3,000")
+    settled(page)
+    expect(line).to_contain_text(" of 3,000 people, 19 times in 20")
+    assert "n=3000" in page.url and line.inner_text().startswith(f"At ε = {lower}, ")
+    expect(rows).to_be_focused()

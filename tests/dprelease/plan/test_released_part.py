@@ -18,6 +18,7 @@ from dprelease.plan.errors import predict
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
 from dprelease.plan.released_part import plan_of_part
+from dprelease.plan.titles import part_title, question_title
 from dprelease.release import rehearse
 
 TABLE = DeclaredTable(
@@ -69,3 +70,32 @@ def test_a_release_expects_what_its_plan_did_and_counts_keep_it(name: str) -> No
     statistic, *_ = released_statistics(part, *files.values())
     if name in EXACT:
         assert statistic.half_widths == pytest.approx(np.full(len(statistic.values), 5000 * before.single), rel=1e-12)
+
+
+TITLES = {
+    "mean": "Mean and sum of pay by age × region",
+    "sum": "Mean and sum of pay by age × region",
+    "lines": "People by age × sex",  # the table that its lines are sums of, as is that of all three columns
+    "tables": "People by sex × pay × age",
+}
+"""Titles that differ from the plan's."""
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_a_request_is_in_the_words_of_its_plan(name: str) -> None:
+    question = PlannedQuestion(epsilon=0.5, **STATISTICS[name])
+    request = Plan(table=TABLE, n=5000, questions=(question,)).request()
+    [title] = [part_title(request, part) for part in request.parts]
+    assert title == TITLES.get(name, question_title(TABLE, question))
+
+
+def test_titles_of_statistics_by_group_without_a_planned_margin() -> None:
+    slope = GROUPS | {"columns": ("pay", "age"), "by": ("sex",), "statistic": "slope"}
+    quantiles = {"columns": ("pay",), "by": ("sex",), "statistic": "quantiles", "quantiles": (0.5,)}
+    quantiles |= {"queries": "group-quantiles", "entry_key": "group-quantiles"}
+    asked = [PlannedQuestion(epsilon=0.5, **each) for each in (slope, quantiles)]
+    request = Plan(table=TABLE, n=5000, questions=tuple(asked)).request()
+    assert [part_title(request, part) for part in request.parts] == [
+        "Slope and correlation of pay on age by sex",
+        "Median of pay by sex",
+    ]

@@ -216,7 +216,8 @@ def test_the_slider_on_the_stage_moves_the_picture(key: str) -> None:
         value = moved.value + (1 if moved.value < moved.max else -1)
     else:
         moved = app.select_slider(key=str(slider.key))
-        value = next(each for each in moved.options[-4:] if float(each) != float(moved.value))
+        options = [each.replace(",", "") for each in moved.options[-4:]]
+        value = next(each for each in options if float(each) != float(moved.value))
     moved.set_value(value)
     (after,) = drawn(sound(app.run())).values()
     assert (before["data"], before["layout"]) != (after["data"], after["layout"])

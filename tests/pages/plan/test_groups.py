@@ -17,12 +17,12 @@ from dprelease.plan.errors import predict
 from dprelease.plan.groups import STATISTICS
 from dprelease.plan.margins import margin
 from dprelease.plan.questions import Plan
+from dprelease.plan.titles import question_title
 from dprelease.release import rehearse
 from pages.plan.figure import missed_targets, planned_errors
 from pages.plan.group_form import available_groups, group_question
 from pages.plan.margin_words import margin_sentence, read_margin, target_text, wide_margins
 from pages.plan.plan_table import PlanTable
-from pages.plan.questions import question_title
 from tests.pages.drawn_charts import drawn
 from tests.pages.opening import opened, sound
 from tests.pages.plan.test_page_plan import press, questions

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from streamlit import runtime
+from streamlit.testing.v1 import AppTest
 
 from dpcore.core import cancellable, checkpoint
 from dplab.sweep import Sweep
@@ -79,7 +80,7 @@ def test_errors_are_predicted_while_the_page_goes_on(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize(
     ("button", "work", "told"),
-    [("Fit ε", "for_total", ""), ("Fit ±", "for_targets", "2 targets met")],
+    [("Fit ε", "for_total", ""), ("Fit ±", "for_targets", "Of counts the target is for the largest of their errors")],
 )
 def test_a_wish_is_stopped_goes_on_and_is_taken_back(
     button: str, work: str, told: str, monkeypatch: pytest.MonkeyPatch
@@ -199,3 +200,35 @@ def test_work_of_a_closed_tab_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     more.set()
     wait([job.future], timeout=60)
     assert job.ended and job.share < 0.5
+
+
+def several() -> None:
+    """A page that begins three jobs, of which none ends, before it waits for the first."""
+    from time import monotonic
+
+    import streamlit as st
+
+    from pages.shell.tasks.jobs import begin, in_background
+    from tests.pages.plan.test_jobs import LET_GO, endless
+
+    started = monotonic()
+    for place in "abc":
+        begin(place, endless, place=place)
+    for place in "abc":
+        in_background(place, endless, so_far=str, label=place, place=place)
+    st.text(f"{monotonic() - started}")
+    LET_GO.set()
+
+
+LET_GO = Event()
+
+
+def endless() -> Generator[float, None, str]:
+    yield 0.5
+    LET_GO.wait(60)
+    return "done"
+
+
+def test_jobs_that_are_begun_together_are_waited_for_together() -> None:
+    app = sound(AppTest.from_function(several).run())
+    assert jobs.AT_ONCE <= float(app.text[0].value) < 2 * jobs.AT_ONCE

@@ -145,6 +145,26 @@ def test_the_errors_at_a_second_total_stand_beside_those_of_the_plan() -> None:
     assert any(each.value == "± at ε = 3" for each in app.caption) and plan.cost.epsilon == 0.75
 
 
+def test_a_pinned_plan_stands_beside_what_is_planned_next() -> None:
+    app = press(sound(opened(PAGE, table="penguins")), "Pin this plan")
+    pinned: Plan = app.session_state["plan_shown"][1]
+    assert not any(each.label == "Compare with ε" for each in app.number_input), "there is one second column"
+    app.session_state["plan_questions"] = {
+        "penguins": (
+            replace(pinned.questions[1], epsilon=1.0),
+            replace(pinned.questions[0], columns=("bill_length_mm",)),
+        )
+    }
+    app.session_state["plan_version"] = 7
+    plan: Plan = sound(app.run()).session_state["plan_shown"][1]
+    (first, second), (_, before) = finish(predict(plan)), finish(predict(pinned))
+    ends = [f"± {significant(344 * each.single)} people" for each in (first, before, second)]
+    assert [each.value for each in app.markdown if each.value.startswith(("± ", "–"))][:4] == [*ends[:2], ends[2], "–"]
+    app = press(app, "Unpin")
+    assert any(each.label == "Compare with ε" for each in app.number_input)
+    assert not any(each.value == "± as pinned" for each in app.caption)
+
+
 @pytest.mark.parametrize(("text", "first"), [("2%", 0.02), ("100 people", 100 / 344)])
 def test_one_margin_for_all_statistics_is_a_target_of_each_that_it_fits(text: str, first: float) -> None:
     app = sound(opened(PAGE, table="penguins"))

@@ -178,8 +178,8 @@ def test_a_target_is_unmet_where_no_mechanism_that_is_tried_promises_it_and_delt
     app.file_uploader[0].set_value(("plan.json", plan.text, "application/json"))
     app = press(app, "Fit ±")
     assert app.info[0].value == (
-        "2 targets met with the smallest ε. Up to ε = 20, no tried mechanism surely meets the target of statistic 1: "
-        "it is unchanged."
+        "2 targets met with the smallest ε. Of counts the target is for the largest of their errors: the ± of one "
+        "number is smaller. Up to ε = 20, no tried mechanism surely meets the target of statistic 1: it is unchanged."
     )
     first, second, third = questions(app, "plan-file")
     assert first == value

@@ -313,6 +313,8 @@ def test_the_public_n_stands_in_the_link() -> None:
     # Of other data the figure is another.
     sound(app.select_slider(key="n").set_value("3000").run())
     assert " of 3,000 rows" in str(drawn(app)["tradeoff_chart"])
+    # The slider shows separators, and the link holds none.
+    assert "10,000" in app.select_slider(key="n").options and app.query_params["n"] == "3000"
 
 
 def test_a_label_is_asked_by_its_number() -> None:

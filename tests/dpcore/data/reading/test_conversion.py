@@ -23,9 +23,9 @@ import pytest
 from pyarrow import feather
 
 from dpcore.core import DataError
-from dpcore.data.reading import conversion, conversion_process
+from dpcore.data.reading import conversion_process
 from dpcore.data.reading.format import Format
-from dpcore.data.reading.intake import LIMITS, FirstRowUnclear, Limits
+from dpcore.data.reading.intake import FirstRowUnclear, Limits
 from dpcore.data.reading.scratch import PREFIX
 from dpcore.data.reading.tables import Table, read_table
 from tests.dpcore.data.reading.workbooks import DECLARATION, ods, sheet_rows, xlsx
@@ -317,21 +317,6 @@ def test_a_hostile_name_is_no_path_and_no_option(name: str) -> None:
     assert table.row_count == 1
     assert "\n" not in table.name
     assert "\u202e" not in table.name
-
-
-def test_the_child_gets_no_secret_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPSCOPE_TOKEN", SECRET)
-    seen = dict[str, str]()
-
-    def run(*_: object, env: dict[str, str], **__: object) -> subprocess.CompletedProcess[bytes]:
-        seen.update(env)
-        return subprocess.CompletedProcess([], conversion_process.DAMAGED)
-
-    monkeypatch.setattr(conversion, "run", run)
-    with pytest.raises(DataError, match="damaged or cut short"):
-        conversion.convert(tmp_path / "b.xlsx", limits=LIMITS)
-    assert seen
-    assert SECRET not in seen.values()
 
 
 def test_the_readers_are_never_imported_by_the_app() -> None:

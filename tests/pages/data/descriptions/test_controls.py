@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,18 +11,27 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
-from dpcore.data.dictionaries.description import DataDictionary
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
+from dpcore.data.dictionaries.description import DataDictionary, DescribedColumn
 from dpcore.data.dictionaries.opening import open_dictionary
 from dpcore.data.dictionaries.table_schema import write_table_schema
+from dpcore.data.reading.tables import read_table
+from dprelease.ledger.records import Stored
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
+from dprelease.release import release
 from pages.data.descriptions import controls
+from tests.kit import ledgers
 from tests.pages.data.test_grid import WHOSE, visits
 from tests.pages.data.test_page import (
     OWN,
+    PEOPLE,
     SECRET,
     box,
     everything,
     give,
     grid_of,
+    labels,
     opened,
     press,
     steward,
@@ -30,7 +40,7 @@ from tests.pages.data.test_page import (
     use,
     with_file,
 )
-from tests.pages.opening import sound
+from tests.pages.opening import as_steward, sound, visitor
 
 SCHEMA: dict[str, Any] = {
     "fields": [
@@ -204,3 +214,52 @@ def test_a_description_too_large_for_the_tab_is_not_stored_and_said(
     text = everything(describe(visits(), SCHEMA))
     assert stored[-1]["text"] == "" and not stored[-1]["restore"]
     assert "This description is too large to be kept after a reload. Save it." in text
+
+
+RELEASED, PAY = "Fill in from earlier releases", Number(low=0, high=4096, bins=8, missing=True)
+
+
+def ledger_of(folder: Path, *domains: Number) -> None:
+    """A ledger that released counts of PEOPLE's column pay on these domains."""
+    rows = read_table(PEOPLE.encode(), name="people.csv", header=True)
+    book, dataset_id = ledgers.registered(folder, rows=rows)
+    counts = PlannedQuestion(columns=("pay",), queries="cells", entry_key="identity", epsilon=0.1)
+    for on in domains:
+        table = DeclaredTable(columns=(DeclaredColumn(name="pay", on=on),))
+        request = Plan(table=table, n=ledgers.NOMINAL, questions=(counts,)).request()
+        assert isinstance(release(book, dataset_id, request, rows, ledgers.STEWARD), Stored)
+
+
+def brought(*, owner: bool = True, content: str = PEOPLE) -> AppTest:
+    """A session that holds the file."""
+    app = visitor("data/page.py")
+    app.query_params["way"] = OWN
+    return give(sound((as_steward(app) if owner else app).run()), content)
+
+
+def test_what_releases_declared_fills_the_grid_of_the_same_rows_with_one_click(no_ledger: Path) -> None:
+    fine = Number(low=0, high=4096, bins=64, missing=True)
+    ledger_of(no_ledger, fine, PAY)
+    app = press(brought(), RELEASED)
+    cells = grid_of(app, "pay")
+    assert [cells[each] for each in ("kind", "from", "to", "bins")] == ["number", "0", "4096", 64]
+    assert "From earlier releases, check it." in everything(app) and not app.error
+    source = upload_of(use(app, "pay"))
+    assert source is not None and source.domain == fine and not source.bounds_from_data
+
+
+def test_releases_are_offered_to_the_data_owner_of_the_same_rows_alone(no_ledger: Path) -> None:
+    ledger_of(no_ledger, PAY)
+    assert RELEASED in labels(brought())
+    assert RELEASED not in labels(brought(owner=False))
+    assert RELEASED not in labels(brought(content=PEOPLE.replace("\n", "\nCarl,7\n", 1)))
+
+
+def test_releases_of_other_columns_fill_in_nothing(no_ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger_of(no_ledger, PAY)
+    app = brought()
+    other = DescribedColumn(name="elsewhere", kind="yes/no")
+    monkeypatch.setattr(controls, "released_dictionary", lambda _: DataDictionary(columns=(other,)))
+    before = grid_of(app, "pay")
+    app = press(app, RELEASED)
+    assert [each.value for each in app.error] == [controls.NONE_RELEASED] and grid_of(app, "pay") == before
