@@ -20,8 +20,7 @@ import dataclasses
 
 from dpcore.core import Bound, Guarantee, ParameterError, Problem, rounded_up
 from dpcore.limits.bounds.applicable import lower_bound
-from dpcore.mechanisms.robust.stable_median import rank
-from dpcore.queries.ranges import Thresholds
+from dpcore.queries.ranges import Thresholds, rank
 
 
 def rank_bound(problem: Problem, guarantee: Guarantee, *, beta: float, quantile: float = 0.5) -> Bound | None:

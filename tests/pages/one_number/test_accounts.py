@@ -11,7 +11,6 @@ from streamlit.testing.v1 import AppTest
 from dpcore import Problem, Thresholds, entry
 from dpcore.core import rounded_down, rounded_up
 from dpcore.data.columns import Number
-from dpcore.mechanisms.robust.stable_median import rank
 from dpcore.mechanisms.subsamples.subsampling import (
     MAX_TRIED,
     SubsamplingPlan,
@@ -21,6 +20,7 @@ from dpcore.mechanisms.subsamples.subsampling import (
     paper_plan,
 )
 from dpcore.mechanisms.subsamples.subsampling import answer_chance as vote_chance
+from dpcore.queries.ranges import rank
 from pages.charts.words import percent
 from pages.one_number.accounts import _needed, _saved
 from pages.shell.private.twin import NAMED

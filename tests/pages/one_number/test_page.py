@@ -224,10 +224,10 @@ def test_the_code_of_the_mean_leaves_rows_without_a_number_out() -> None:
 
 
 def test_what_an_answer_that_never_fails_costs_is_proved_and_bounded_at_each_quantile() -> None:
-    app = opened(data="earnings.earnings", epsilon="0.01")
+    app, dataset = opened(data="earnings.earnings", epsilon="0.01"), bundled("earnings", "earnings").dataset()
+    assert is_number(dataset.domain)
     for quantile in (0.5, 0.05):
         sound(app.slider(key="stable_median-quantile").set_value(quantile).run())
-        dataset = bundled("earnings", "earnings").dataset()
         problem = Problem(domain=dataset.domain, queries=Thresholds(domain=dataset.domain), n=dataset.n)
         always = ExponentialMedian(epsilon=0.01, quantile=quantile)
         [shown] = [each for each in app.markdown if " lie between the answer and the quantile." in each.value]

@@ -11,8 +11,8 @@ from dpcore.core import Guarantee, Integers, Neighbours, ParameterError, Problem
 from dpcore.data.columns import Number
 from dpcore.limits.bounds.rank import rank_bound
 from dpcore.mechanisms.robust.exponential_median import ExponentialMedian, scores
-from dpcore.mechanisms.robust.stable_median import rank, rank_errors, stability
-from dpcore.queries.ranges import Cells, Thresholds
+from dpcore.mechanisms.robust.stable_median import rank_errors, stability
+from dpcore.queries.ranges import Cells, Thresholds, rank
 
 BOTH = pytest.mark.parametrize("neighbours", list(Neighbours))
 
