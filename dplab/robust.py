@@ -13,10 +13,11 @@ from dpcore.data.columns import is_number
 from dpcore.limits.bounds.refusal import max_answer_chance, max_right_chance
 from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
-from dpcore.mechanisms.robust.stable_median import StableMedian, rank, stability
+from dpcore.mechanisms.robust.stable_median import StableMedian, stability
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate, VotesState
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan
 from dpcore.mechanisms.subsamples.subsampling import answer_chance as vote_chance
+from dpcore.queries.ranges import rank
 from dpcore.randomness import Preview
 
 TRIALS = 1000

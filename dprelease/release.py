@@ -51,7 +51,7 @@ from dprelease.ledger.records import (
 )
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.true_value_access import name_fingerprint
-from dprelease.ledger.units import Price
+from dprelease.ledger.units import ROUNDING, Price
 from dprelease.ledger.writing import book, today
 from dprelease.requests.coverage import coverage
 from dprelease.requests.parts import Request, RequestPart, other_unit
@@ -60,7 +60,6 @@ from dprelease.requests.tables import BETA, csv_files
 MAX_MOCK_NUMBERS = 100_000
 """Numbers of a part up to which a rehearsal keeps its files: larger ones take long to write, and no page shows them."""
 SAW_TRUE_VALUES = "the data owner saw true values"
-ROUNDING = 1 + 1e-9
 MAX_REHEARSAL_ROWS = 1_000_000
 FEW = 100_000
 """Rows that a file for analysts may always have, however few are registered."""

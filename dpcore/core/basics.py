@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
-
+SUM_TOLERANCE = 1e-9
+"""Share of a total by which sums may differ from one computer to another: far more than they do."""
 
 MAX_MESSAGE = 500
 """Maximal characters of an error message: a longer one may hold a value planted in a file."""

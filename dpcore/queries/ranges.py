@@ -25,6 +25,13 @@ TRIALS_AT_ONCE = 128
 """Trials whose rectangles are searched together: their running sums stay in the processor's cache."""
 EXACT_IN_SHORT = 1 << 21
 """Sums and differences of four whole numbers below it are exact in half the memory."""
+MILLIONTHS = 10**6
+"""Quantiles are whole numbers of millionths, so that ranks and scores are exact."""
+
+
+def rank(rows: int, *, quantile: float) -> int:
+    """Return the number, counted from 1, of the lower quantile among so many rows."""
+    return -(-round(quantile * MILLIONTHS) * rows // MILLIONTHS)
 
 
 def _cumulative(values: NDArray[Any], ordered: int) -> NDArray[Any]:

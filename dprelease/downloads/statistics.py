@@ -25,7 +25,7 @@ from dpcore.mechanisms.grouped.release import statistics_of
 from dpcore.mechanisms.robust.counted_mean import CountedMean, may_count
 from dplab.intervals.ratios import mean
 from dplab.intervals.released import noise_law
-from dprelease.downloads.group_tables import HIDDEN, rows_for_quantiles, rows_needed
+from dprelease.downloads.group_tables import DIGITS, HIDDEN, rows_for_quantiles, rows_needed
 from dprelease.requests.intervals import LEVEL, decimals, end_names, noise_of_file, of_population, outwards
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.quantile_tables import quantile_name
@@ -34,8 +34,6 @@ from dprelease.requests.tables import csv_files, preview_of
 if TYPE_CHECKING:
     import pandas as pd
 
-DIGITS = 2
-"""Digits of half of an interval's width in a sentence."""
 OF_POPULATION = f"population with sampling, about {100 * LEVEL:g}%"
 MAX_NAMED = 12
 """Groups that a sentence names."""

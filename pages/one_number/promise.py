@@ -61,7 +61,7 @@ def _stable(mechanism: StableMedian, problem: Problem) -> Picture:
     """Draw the chance of an answer over stability, and the guarantee of a mechanism that always answers."""
     epsilon, needed = mechanism.epsilon, mechanism.stability_needed(BETA)
     always = ExponentialMedian(epsilon=epsilon, quantile=mechanism.quantile)
-    wall = rank_bound(problem, always.guarantee(problem), beta=BETA)
+    wall = rank_bound(problem, always.guarantee(problem), beta=BETA, quantile=mechanism.quantile)
     rows = mechanism.rows_needed(needed, problem.neighbours)
     st.header(f"95 in 100 runs give an answer if at least {needed:,} rows must change before the answer does")
     numbers(

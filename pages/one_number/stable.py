@@ -5,8 +5,10 @@ from __future__ import annotations
 import streamlit as st
 from typing_extensions import override
 
-from dpcore.core import rounded_up
+from dpcore.core import describe_error, rounded_up
 from dpcore.data.columns import is_number
+from dpcore.limits.bounds.rank import rank_bound
+from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
 from dpcore.mechanisms.robust.stable_median import StableMedian
 from dplab.robust import StableRuns, always_answering, stable_runs
 from pages.charts.picture import Picture
@@ -16,6 +18,7 @@ from pages.one_number.controls import OneNumberRequest
 from pages.one_number.outcome import RefusableOutcome, draw_refusals
 from pages.one_number.runs import answers
 from pages.one_number.words import nearly
+from pages.shell.theorem import BETA
 
 
 class StableOutcome(RefusableOutcome[StableMedian]):
@@ -72,6 +75,17 @@ class StableOutcome(RefusableOutcome[StableMedian]):
                 )
                 picture = answers(domain=domain, truth=self.runs.cell, values=values)
                 self.request.draw(picture, key="robust_wrong", title="answers of the exponential median")
+            self._draw_rank_theorems()
+
+    def _draw_rank_theorems(self) -> None:
+        """Draw the guaranteed rank error of the exponential median, and on demand its lower bound."""
+        problem, quantile = self.problem, self.mechanism.quantile
+        always = ExponentialMedian(epsilon=self.mechanism.epsilon, quantile=quantile)
+        impossible = rank_bound(problem, always.guarantee(problem), beta=BETA, quantile=quantile)
+        st.markdown(
+            f"{describe_error(always.accuracy(problem, BETA), n=problem.n)} :orange-badge[theory]",
+            help=impossible.statement if impossible is not None else None,
+        )
 
 
 def _stability_curve(runs: StableRuns, *, threshold: int) -> Picture:

@@ -1,4 +1,4 @@
-"""The One number page: the chance of an answer, one changed row, and real salaries."""
+"""The One number page: the chance of an answer, and one changed row."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from pages.one_number.controls import OneNumberRequest, draw_controls
 from pages.one_number.mean import MeanOutcome
 from pages.one_number.outcome import Outcome, RefusableOutcome
 from pages.one_number.promise import draw_promise
-from pages.one_number.salaries import real_salaries, rows_off
 from pages.one_number.stable import StableOutcome
 from pages.one_number.subsamples import SubsampleOutcome
 from pages.shell.presentation import is_presenting, presentation_place
@@ -37,7 +36,7 @@ def _views(outcome: Outcome[Any]) -> Views[Outcome[Any]]:
     one_person: Views[Outcome[Any]] = {}
     if isinstance(outcome, RefusableOutcome):
         one_person = {"One person changes": lambda _: outcome.draw_one_person()}
-    return {"Answer": _answer, **one_person, "Real salaries": real_salaries, "Rank error": rows_off}
+    return {"Answer": _answer, **one_person}
 
 
 def _answer(outcome: Outcome[Any]) -> None:
@@ -87,7 +86,6 @@ ONE_NUMBER = Workbench(
     compute=_compute,
     headline=lambda outcome: outcome.draw_headline(),
     views=_views,
-    slow=(real_salaries, rows_off),
     more=_accounts,
     code=_code,
 )

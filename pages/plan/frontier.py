@@ -21,12 +21,12 @@ from dprelease.plan.titles import question_title
 from pages.charts.component import draw
 from pages.plan.errors_by_rows import errors_by_rows
 from pages.plan.plan_table import PlanTable
+from pages.plan.preview import SEED
 from pages.plan.questions import store_questions
 from pages.play.figures.tradeoff import tradeoff
 from pages.shell.tasks.jobs import in_background
 from pages.shell.tasks.memory import remember
 
-SEED = 1
 AXES = ("ε", "n")
 BADGE = f"mock data · error: simulated, preview sampler, seed {SEED}"
 

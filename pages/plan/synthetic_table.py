@@ -22,13 +22,12 @@ from pages.charts.picture import Axis, Dots, Mark, Picture
 from pages.charts.words import percent, percent_up, printable_labels, rows, short_numbers
 from pages.plan.add_questions import PAIRS, append_questions
 from pages.plan.plan_table import PlanTable, to_release
+from pages.plan.preview import BADGE, SEED
 from pages.shell.controls import stops
 from pages.shell.request import show_code
 from pages.shell.tasks.jobs import in_background
 from pages.shell.theorem import all_digits
 
-SEED = 1
-BADGE = f"mock data · released: simulated, preview sampler, seed {SEED}"
 SHOWN_ROWS = 5
 """Number of synthetic rows that are shown."""
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)

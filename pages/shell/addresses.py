@@ -81,6 +81,10 @@ MOVED = {old: page.address for page in PAGES for old in page.was} | {
     old: f"learn?{urlencode({'lesson': lesson, **OWN_DATA})}" for old, lesson in {**LESSONS, **WORKBENCHES}.items()
 }
 """The new address of each old one, to which its settings are added."""
+REMOVED_VIEWS = {"robust-seen": {"Real salaries", "Rank error"}}
+"""Views that are gone, by the tabs that had them in links."""
+DATA_OF_REMOVED_VIEWS = "earnings.earnings"
+"""The data that these views were about."""
 
 
 def page_at(address: str) -> PageSpec:

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages.shell.addresses import DATA_OF_REMOVED_VIEWS, REMOVED_VIEWS
 from pages.shell.server import streamlit_internals
 from pages.shell.state import SessionKey, drop, set_controls
 
@@ -57,6 +58,14 @@ def restore_from_link(page: str) -> None:
         set_controls({key: value for key, value in linked_values().items() if key not in st.query_params})
     elif streamlit_internals.is_history_navigation():
         drop(*CHOICES.value)
+
+
+def open_data_of_removed_views() -> None:
+    """Have an old link to a view that is gone open its page with the data of that view."""
+    removed = [tab for tab, names in REMOVED_VIEWS.items() if st.query_params.get(tab) in names]
+    if removed:
+        streamlit_internals.remove_parameters(removed)
+        st.query_params["data"] = DATA_OF_REMOVED_VIEWS
 
 
 def read_choices_again() -> None:

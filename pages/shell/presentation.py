@@ -27,8 +27,7 @@ KEY = "present"
 """Parameter of the link."""
 CHARTS = (
     "data_chart", "released_map", "marginals_errors_chart", "tables_all_chart", "robust_chance_chart",
-    "robust_mean_chart",
-    "salaries_error_chart", "ask_map_chart", "halfspaces_circle_chart", "sparse_loss_chart", "printed_run_chart",
+    "robust_mean_chart", "ask_map_chart", "halfspaces_circle_chart", "sparse_loss_chart", "printed_run_chart",
 )  # fmt: skip
 """Charts that may be presented: the first of these that the page draws, or one that `allow_in_presentation` adds."""
 NO_BUTTON = "<style>.dpscope-present { display: none; }</style>"

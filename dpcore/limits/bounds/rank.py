@@ -1,11 +1,14 @@
-"""Lower bound on the rows between a private median and the true one.
+"""Lower bound on the rows between a private quantile and the true one.
 
-Of n rows put τ at a cell v and share the rest between the two end cells, (n - τ)/2 at either (the odd row, if there is
-one, at the top). The median is v. Any lower cell has at most the rows at the bottom up to it, and the median is row
-number ceil(n/2): it misses by ceil(n/2) - floor((n - τ)/2) >= τ/2 rows. Any higher cell has all but those at the top
-below it, and misses by n - ceil((n - τ)/2) + 1 - ceil(n/2) >= τ/2 rows. So a median that misses by less than τ/2
-rows reveals v, one of as many places as there are cells, from data that are only τ replaced rows apart: the packing
-that bounds thresholds (applicable.py), and so the same number.
+The quantile is row number k of n. Put τ rows at a cell v, where h = ceil(τ/2) is at most k and at most n + 1 - k; of
+the others, b = min(k - h, n - τ) at the lowest cell and the rest at the highest. Then b < k <= b + τ: the quantile is
+v. A lower cell has at most b rows up to it, and misses by k - b >= h rows; a higher one has b + τ rows below it, and
+misses by b + τ + 1 - k >= τ/2 rows. So a quantile that misses by less than τ/2 rows reveals v, one of as many places
+as there are cells, from data that are only τ replaced rows apart: the packing that bounds thresholds (applicable.py).
+
+For the median, τ may be any number up to n, so the bound is that of thresholds. For another quantile it is at most
+min(k, n + 1 - k) rows. No larger bound is true: the lowest cell never misses by more than k rows, the highest one
+never by more than n + 1 - k.
 
 References:
     Blum, Ligett and Roth (2013), proof of Theorem 5.1, with constants.
@@ -15,42 +18,33 @@ from __future__ import annotations
 
 import dataclasses
 
-import numpy as np
-
-from dpcore.core import Bound, Guarantee, Integers, ParameterError, Problem, rounded_up
+from dpcore.core import Bound, Guarantee, ParameterError, Problem, rounded_up
 from dpcore.limits.bounds.applicable import lower_bound
-from dpcore.queries.ranges import Thresholds
+from dpcore.queries.ranges import Thresholds, rank
 
 
-def rank_bound(problem: Problem, guarantee: Guarantee, *, beta: float) -> Bound | None:
-    """Return the lower bound on rows between answer and median, a fraction of n, with failure probability β.
+def rank_bound(problem: Problem, guarantee: Guarantee, *, beta: float, quantile: float = 0.5) -> Bound | None:
+    """Return the lower bound on rows between answer and quantile, a fraction of n, with failure probability β.
 
     None where nothing is known (lower_bound).
 
     Raises:
-        ParameterError: the problem is not about thresholds, which is what a median is read from.
+        ParameterError: the problem is not about thresholds, which is what a quantile is read from.
     """
     if not isinstance(problem.queries, Thresholds):
-        raise ParameterError("A median needs a problem of thresholds.")
+        raise ParameterError("A quantile needs a problem of thresholds.")
     bound = lower_bound(problem, guarantee, beta=beta)
     if bound is None:
         return None
+    target = rank(problem.n, quantile=quantile)
+    value = min(bound.value, min(target, problem.n + 1 - target) / problem.n)
+    name = "median" if quantile == 0.5 else f"{quantile:g}-quantile"
     slack = f" and δ = {rounded_up(guarantee.delta)}" if guarantee.delta else ""
     return dataclasses.replace(
         bound,
-        statement=f"A mechanism always answers with a median on {problem.domain.ordered:,} cells, with ε = "
+        value=value,
+        statement=f"A mechanism always answers with a {name} on {problem.domain.ordered:,} cells, with ε = "
         f"{rounded_up(guarantee.epsilon)}{slack}. It cannot guarantee fewer than "
-        f"{bound.value * problem.n:,.10g} of {problem.n:,} rows between its answer and the true median, "
+        f"{value * problem.n:,.10g} of {problem.n:,} rows between its answer and the true {name}, "
         f"with failure probability {beta:g}.",
     )
-
-
-def hard_data(*, place: int, moved: int, n: int, cells: int) -> Integers:
-    """Return the data of the proof as rows per cell, (cells,): so many rows at a place, the others at the two ends."""
-    if not (0 <= place < cells and 0 <= moved <= n):
-        raise ParameterError(f"A place must be one of {cells} cells, and the rows there at most {n}.")
-    histogram = np.zeros(cells, dtype=np.int64)
-    histogram[0] += (n - moved) // 2
-    histogram[-1] += n - moved - (n - moved) // 2
-    histogram[place] += moved
-    return histogram

@@ -49,6 +49,7 @@ from dpcore.core import (
     rounded_up,
     rows_up,
 )
+from dpcore.core.basics import SUM_TOLERANCE
 from dpcore.data.product import Product, is_map
 from dpcore.mechanisms.intervals.recursive import error_growth
 from dpcore.queries.ranges import Cells, Rectangles
@@ -107,8 +108,6 @@ def share_below(low: Integers, high: Integers, edges: Integers) -> Floats:
     return share
 
 
-SUM_TOLERANCE = 1e-9
-"""Share of a slab by which sums may differ from one computer to another: far more than they do."""
 MIN_SHARE = 1e-3
 """Share of a slab in a column from which its rows are computed: of less they would not be exact."""
 

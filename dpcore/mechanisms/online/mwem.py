@@ -47,6 +47,7 @@ from dpcore.core import (
     rounded_up,
     rows_up,
 )
+from dpcore.core.basics import SUM_TOLERANCE
 from dpcore.mechanisms.online.beliefs import Weights, true_rows
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
@@ -55,9 +56,6 @@ from dpcore.randomness.laws import laplace_quantile
 
 MAX_SCORED = 4096
 """Queries of a class among which the worst is looked for."""
-
-SUM_TOLERANCE = 1e-9
-"""Share of all rows by which sums of weights may differ from one computer to another: far more than they do."""
 
 
 def candidate_queries(problem: Problem) -> Integers:

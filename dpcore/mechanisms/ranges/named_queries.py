@@ -41,14 +41,13 @@ from dpcore.core import (
     epsilon_param,
     param,
 )
+from dpcore.core.basics import SUM_TOLERANCE
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_quantile
 
 MAX_NAMED = 1 << 16
 """Queries that may be named."""
-SUM_TOLERANCE = 1e-9
-"""Share of the largest number by which sums may differ from one computer to another: far more than they do."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

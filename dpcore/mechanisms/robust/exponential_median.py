@@ -40,11 +40,8 @@ from dpcore.core import (
     epsilon_param,
     param,
 )
-from dpcore.queries.ranges import Thresholds
+from dpcore.queries.ranges import MILLIONTHS, Thresholds
 from dpcore.randomness import Choice, Sampler
-
-PARTS = 10**6
-"""Quantiles are whole numbers of millionths, so that scores are exact."""
 
 
 def scores(histogram: Integers, *, domain: Domain, share: Fraction) -> Integers:
@@ -76,7 +73,7 @@ class ExponentialMedian(PureMechanism):
     @property
     def share(self) -> Fraction:
         """The quantile in lowest terms."""
-        return Fraction(round(self.quantile * PARTS), PARTS)
+        return Fraction(round(self.quantile * MILLIONTHS), MILLIONTHS)
 
     def sensitivity(self, neighbours: Neighbours) -> int:
         """Return the sensitivity of a score, in units of 1/denominator."""

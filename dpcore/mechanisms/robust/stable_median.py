@@ -54,24 +54,17 @@ from dpcore.core import (
     epsilon_param,
     param,
 )
-from dpcore.queries.ranges import Thresholds
+from dpcore.queries.ranges import MILLIONTHS, Thresholds, rank
 from dpcore.randomness import Answers, NoisyComparisons, Sampler
 from dpcore.randomness.answers import answer_chances, every_chance
 from dpcore.randomness.laws import laplace_tail
 
-PARTS = 10**6
-"""Quantiles are whole numbers of millionths, so that ranks are exact."""
 FORMULAS = {
     "threshold": r"\Pr[\bot]=\Pr[\mathrm{stability}(D)+Z<T]\le\beta,\quad Z\sim\mathrm{DLap}(1/\varepsilon)",
     "optimal": r"\Pr[\bot]=1-p_{\mathrm{stability}(D)}\le\beta,\quad p_{s+1}=\min\bigl(e^{\varepsilon}p_s+\delta,\,"
     r"1-e^{-\varepsilon}(1-p_s-\delta),\,1\bigr),\quad p_0=0",
 }
 """Of a refusal, by the rule."""
-
-
-def rank(rows: int, *, quantile: float) -> int:
-    """Return the number, counted from 1, of the lower quantile among so many rows."""
-    return -(-round(quantile * PARTS) * rows // PARTS)
 
 
 def stability(
@@ -101,9 +94,12 @@ def stability(
     if neighbours is Neighbours.REPLACE_ONE:
         up, down = upto - target + 1, target - below
     else:
-        part = round(quantile * PARTS)
-        step = max(part, PARTS - part)
-        up, down = (PARTS * upto - part * fitting) // step + 1, -((PARTS * below - part * fitting) // step)
+        part = round(quantile * MILLIONTHS)
+        step = max(part, MILLIONTHS - part)
+        up, down = (
+            (MILLIONTHS * upto - part * fitting) // step + 1,
+            -((MILLIONTHS * below - part * fitting) // step),
+        )
     ways = [fitting]
     if cell > 0:
         ways.append(down)
@@ -195,11 +191,11 @@ class StableMedian(Mechanism):
 
     def rows_needed(self, stable: int, neighbours: Neighbours) -> int:
         """The fewest rows of which some data, away from the ends of the range, are so stable: all in one cell."""
-        part = round(self.quantile * PARTS)
+        part = round(self.quantile * MILLIONTHS)
         if neighbours is Neighbours.REPLACE_ONE:
-            return max((stable - 1) * PARTS // part + 1, -(-(stable - 1) * PARTS // (PARTS - part)))
-        step = max(part, PARTS - part)
-        return max(stable, (stable - 1) * step // part + 1, -(-(stable - 1) * step // (PARTS - part)))
+            return max((stable - 1) * MILLIONTHS // part + 1, -(-(stable - 1) * MILLIONTHS // (MILLIONTHS - part)))
+        step = max(part, MILLIONTHS - part)
+        return max(stable, (stable - 1) * step // part + 1, -(-(stable - 1) * step // (MILLIONTHS - part)))
 
     @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:

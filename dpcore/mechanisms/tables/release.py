@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from dpcore.core import Dataset, Floats, Integers, Neighbours, ParameterError, Problem, Release, State, check_memory
+from dpcore.core.basics import SUM_TOLERANCE
 from dpcore.data.product import Product
 from dpcore.mechanisms.tables.contrasts import centred, whole_contrasts
 from dpcore.mechanisms.tables.counting import SMALLER, count_contrasts, count_tables
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 RESERVED_NAMES = {"trial", "refused", "rows"}
 """Columns of a frame of released counts that are no attributes."""
-SUM_TOLERANCE = 1e-9
-"""Tolerance of sums of parts, in rows or as a share of the largest number: far above rounding errors."""
 FITS = ("consistent", "simplex", "unbiased")
 Tables = dict[Set, Floats]
 """Rows in each cell (*sizes) by set of attributes."""

@@ -10,8 +10,8 @@ from dpcore.core import Floats, exactly
 from dplab.sweep import Sweep
 from pages.charts.picture import Anchor, Axis, Band, Corner, Curve, Dots, Mark, Picture, Region, Rule, Wall, Words
 from pages.charts.words import percent, printable_labels, rows, short_numbers, with_weaker
+from pages.shell.private.charts import TICKS
 
-TICKS = (0.001, 0.01, 0.1, 1, 10)
 VACUOUS, BEYOND = 3.0, 3.0**0.5
 """Upper end of the strip above 100% of n, and the position of all larger errors in it."""
 ROOM = 3.0

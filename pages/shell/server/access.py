@@ -24,6 +24,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pages.shell.server.host_origin import UPLOADS
 from pages.shell.server.streamlit_internals import compare_on_resume, session_cookies
 
 CODE_VARIABLE = "DPSCOPE_CODE"
@@ -38,7 +39,6 @@ KEY = re.compile(r"[A-Za-z0-9_-]{43}")
 FIRST_REQUEST = "/_stcore/host-config"
 """A script of the page asks for this before it opens its socket. A request by a script of this origin carries the
 cookie; a page that a link of another site opens does not, and a new key would replace the steward's."""
-UPLOADS = "/_stcore/upload_file/"
 OTHER_BROWSER = "This session belongs to another browser."
 
 

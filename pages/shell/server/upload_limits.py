@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pages.shell.server.access import UPLOADS
+from pages.shell.server.host_origin import UPLOADS
 from pages.shell.server.streamlit_internals import is_connected, remove_uploads, upload_sizes
 
 SESSION_FILES = 16

@@ -14,10 +14,10 @@ import pytest
 
 from dpcore import ParameterError
 from dpcore.core import Booleans
-from dpcore.data.product import Product
+from dpcore.data.product import MAX_ATTRIBUTES, Product
 from dpcore.queries import counting
 from dpcore.queries.at_least import AtLeast
-from dpcore.queries.attribute_sets import MAX_ATTRIBUTES, MAX_WIDTH, all_sets, ranks, unrank
+from dpcore.queries.attribute_sets import MAX_WIDTH, all_sets, ranks, unrank
 from dpcore.queries.counting import BLOCK_WORDS, at_least_counts, count_sets, counted, literal_counts, pack, sums
 from dplab.measure import finish
 

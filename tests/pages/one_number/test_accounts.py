@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore import Problem, Thresholds, entry
 from dpcore.core import rounded_down, rounded_up
-from dpcore.data.columns import Number, is_number
+from dpcore.data.columns import Number
 from dpcore.mechanisms.subsamples.subsampling import (
     MAX_TRIED,
     SubsamplingPlan,
@@ -20,8 +20,9 @@ from dpcore.mechanisms.subsamples.subsampling import (
     paper_plan,
 )
 from dpcore.mechanisms.subsamples.subsampling import answer_chance as vote_chance
+from dpcore.queries.ranges import rank
+from pages.charts.words import percent
 from pages.one_number.accounts import _needed, _saved
-from pages.one_number.salaries import SALARIES
 from pages.shell.private.twin import NAMED
 from tests.pages.opening import opened, sound, texts, visitor
 from tests.pages.uploads import uploaded
@@ -78,11 +79,13 @@ def _of_too_few_rows() -> None:
     _compared(mechanism, calibrated_plan(epsilon=1.0, delta=1e-6, n=2_000, rows=200, subsamples=100), n=2_000)
 
 
-def test_the_salaries_bounds_are_those_of_the_sample() -> None:
-    """The page writes them as numbers."""
-    assert is_number(SALARIES.domain)
-    assert (SALARIES.domain.low, SALARIES.domain.high) == (0, 100) and "USD" in SALARIES.domain.unit
-    assert "**clipped mean** clips salaries to 0–100 USD" in texts(sound(opened("one_number/page.py")))
+def test_what_is_impossible_for_private_rows_is_of_their_quantile() -> None:
+    app = visitor("one_number/page.py")
+    app.session_state["upload"], app.session_state["data"] = uploaded(private=True), "my-file"
+    app.session_state["epsilon"], app.session_state["stable_median-quantile"] = 0.01, 0.05
+    app.session_state[NAMED] = 500
+    shown = {each.label: each.value for each in sound(app.run()).metric}
+    assert shown["Impossible (lower bound), below"] == percent(rank(500, quantile=0.05) / 500)
 
 
 @pytest.mark.parametrize(("epsilon", "nothing"), [(0.002, True), (1.0, False)])

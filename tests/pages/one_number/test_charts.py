@@ -9,28 +9,13 @@ import numpy as np
 import pytest
 
 from dpcore import Number
-from dpcore.mechanisms.robust.stable_median import StableMedian
 from dplab.robust import Chances, ObservedAnswers
-from dplab.salaries import (
-    CURVE,
-    EPSILONS,
-    KEYS,
-    Comparison,
-    EpsilonCurves,
-    promised_rank,
-    ranks,
-    refusals,
-)
 from dplab.sweep import EPSILON_GRID
-from pages.charts.picture import Axis, Band, Bars, Curve, Dots, Picture, Region, Rule, Wall, Words, numbers
-from pages.charts.words import percent
-from pages.data.upload import plural
+from pages.charts.picture import Axis, Band, Bars, Curve, Dots, Picture, Rule, Wall, Words, numbers
 from pages.one_number.chance import Place, chance_curve, stability_axis
 from pages.one_number.mean import over_epsilon
-from pages.one_number.over_epsilon import errors_over_epsilon, missed, ranks_over_epsilon, refusals_over_epsilon
 from pages.one_number.runs import MAX_ANSWERS, MAX_BARS, answers, outcomes, votes
 from pages.one_number.words import in_100, nearly, nearly_percent
-from tests.dplab.test_salaries import compared
 from tests.pages.picture_checks import whole
 
 X = np.arange(1.0, 31)
@@ -192,95 +177,6 @@ def test_votes_are_shares_of_the_subsamples_not_of_the_rows(needed: float, words
     assert words in picture.sentence and "times n" not in picture.sentence
     assert bool(picture.find(Rule, role="theory")) is (needed <= 1.5)
     assert not picture.x.rows
-
-
-@pytest.mark.parametrize("epsilon", [0.001, 0.5, 20.0])
-def test_errors_are_each_mechanism_s_own_with_0_in_the_picture(epsilon: float) -> None:
-    found = compared(n=300, stable=9)
-    error = found.error.copy()
-    error[0] = np.where(np.array(EPSILONS) < 0.5, np.nan, 0.0)
-    error[2] = 40 / np.array(EPSILONS)
-    picture = whole(errors_over_epsilon(comparison=replace(found, error=error), epsilon=epsilon))
-    for key, row in zip(KEYS, error, strict=True):
-        known = ~np.isnan(row)
-        dots, curve = picture.one(Dots, role=f"mechanism:{key}"), picture.one(Curve, role=f"mechanism:{key}")
-        assert dots.name == curve.name and not curve.legend
-        assert np.array_equal(dots.x, np.array(EPSILONS)[known]) and np.array_equal(dots.y, curve.y)
-        drawn = numbers(dots.y)
-        assert drawn[row[known] > 0] == pytest.approx(row[known & (row > 0)])
-        assert dots.hover is not None and dots.hover[-1].endswith(f"95% error {row[-1]:g} USD, simulated")
-    (zero,) = picture.y.named
-    assert picture.y.named[zero] == "0" and zero < 1 and picture.y.log and "USD" in picture.y.title
-    stable = numbers(picture.one(Dots, role="mechanism:stable_median").y)
-    assert (stable == zero).all() and picture.y.low is not None and picture.y.low < zero
-    assert picture.one(Rule, role="ink").x == min(max(epsilon, EPSILONS[0]), EPSILONS[-1])
-
-
-@pytest.mark.parametrize(("n", "stable"), [(300, 1), (61_395, 33)])
-def test_refusals_have_their_promise_and_their_wall(n: int, stable: int) -> None:
-    found = compared(n=n, stable=stable)
-    sides = refusals(found)
-    picture = whole(refusals_over_epsilon(comparison=found, sides=sides, epsilon=0.5))
-    promise, wall, seen = picture.one(Curve, role="theory"), picture.one(Wall), picture.one(Dots, role="released")
-    assert np.array_equal(promise.y, sides.promise) and np.array_equal(promise.x, CURVE)
-    assert np.array_equal(wall.y, sides.lower_bound) and wall.end == 0 and wall.role == "impossible"
-    assert np.array_equal(seen.y, sides.observed) and np.array_equal(numbers(seen.high), sides.high)
-    assert picture.one(Rule, role="ink").x == 0.5
-    assert ("at no ε shown" in picture.sentence) is (stable == 1)
-    assert f"Here {plural(stable, 'row')} must change before its answer does." in picture.sentence
-    assert f"with δ = {StableMedian(delta=found.delta).delta:g}".replace("1e-06", "1e-6") in picture.sentence
-    assert picture.table["refused"] == [1, 1, 1, 1, 1, 0, 0, 0, 0]
-    assert picture.table["to (95% confidence)"][-1] == pytest.approx(0.007351, abs=1e-5)  # none of 500
-
-
-def rank_picture(found: Comparison, sides: EpsilonCurves) -> Picture:
-    promised, impossible = promised_rank(found, 1.0)
-    return whole(
-        ranks_over_epsilon(comparison=found, sides=sides, promised=promised, impossible=impossible, epsilon=1.0)
-    )
-
-
-@pytest.mark.parametrize("n", [300, 61_395])
-def test_ranks_have_their_promise_and_their_wall_in_shares_and_rows(n: int) -> None:
-    found = compared(n=n, stable=9)
-    sides = ranks(found)
-    picture = rank_picture(found, sides)
-    promise, wall = picture.one(Curve, role="theory"), picture.one(Wall)
-    assert numbers(promise.y) == pytest.approx(sides.promise) and wall.role == "impossible"
-    above = sides.lower_bound > 0
-    assert numbers(wall.y)[above] == pytest.approx(sides.lower_bound[above])
-    seen, hard = picture.find(Dots, role="released")
-    assert numbers(seen.y) == pytest.approx(sides.observed) and numbers(hard.y)[:5] == pytest.approx(sides.hard[:5])
-    assert hard.shape == "diamond" and all(hard.hollow) and not any(seen.hollow)
-    assert seen.hover is not None and seen.hover[-3] == f"95 in 100 runs, ε = 1: {percent(5 / n)} (5 of {n:,} rows)"
-    assert picture.y.rows == n and picture.y.form == ".3~p"
-    assert seen.high is not None
-    ends = [numbers(each).max() for each in (promise.y, seen.high, hard.y)]
-    assert picture.y.high is not None and picture.y.high > max(ends), "nothing is clipped"
-    vacuous = picture.find(Region, role="vacuous")
-    assert [each.y and each.y[0] for each in vacuous] == ([1] if n == 300 else [])
-    # Dots may lie in the hatching: what is hatched is a promise for all data, and both picture and caption say so.
-    assert wall.label == "impossible (lower bound)"
-    assert picture.sentence.endswith("dots in the hatched region are no contradiction.")
-    assert f"have a rank error of up to {percent(5 / n)} of the rows, 5 rows (dots" in picture.sentence
-
-
-def test_no_row_between_is_said_as_the_same_cell_and_drawn_at_0() -> None:
-    found = compared(n=61_395, stable=9)
-    exact = replace(found, rank=np.zeros_like(found.rank))
-    picture = rank_picture(exact, ranks(exact))
-    assert "95 in 100 exponential medians fall in the median's own cell (dots" in picture.sentence
-    assert (
-        "On the hardest known data they have a rank error of up to 0.00977% of the rows, 6 rows (diamonds)"
-        in picture.sentence
-    )
-    assert "0% " not in picture.sentence.replace("100% ", "")
-    assert missed(1 / 300, 300) == "have a rank error of up to 0.333% of the rows, 1 row"
-    (zero,) = picture.y.named
-    seen = picture.find(Dots, role="released")[0]
-    assert (numbers(seen.y) == zero).all() and zero < 1 / 61_395, "below one row"
-    assert seen.hover is not None and seen.hover[0].endswith("0% (0 of 61,395 rows)")
-    assert picture.table["95 in 100 runs"] == [0] * len(EPSILONS)
 
 
 def test_both_means_are_drawn_where_they_are_and_what_is_less_than_half_a_cell_as_that() -> None:

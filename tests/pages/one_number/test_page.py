@@ -9,13 +9,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore import Neighbours, Problem
-from dpcore.core import ParameterError, rounded_up
+from dpcore.core import ParameterError, describe_error, rounded_up
 from dpcore.data.bundled import bundled
 from dpcore.data.columns import Labels, Number, is_number
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import generated_rows
+from dpcore.limits.bounds.rank import rank_bound
 from dpcore.limits.bounds.refusal import max_answer_chance
 from dpcore.mechanisms import entry
+from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
 from dpcore.mechanisms.robust.stable_median import StableMedian, stability
 from dpcore.mechanisms.robust.unbounded_mean import exception_chance, max_exceptions
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
@@ -32,9 +34,8 @@ from tests.pages.opening import MAIN, printed_by_code, sound, texts, visitor
 from tests.pages.opening import opened as open_page
 from tests.pages.uploads import uploaded
 
-SALARIES = {"salaries_error_chart", "salaries_refusal_chart", "salaries_rank_chart"}
-STABLE = {"robust_chance_chart", "robust_outcomes_chart", "robust_wrong_chart"} | SALARIES
-VOTES = {"robust_chance_chart", "robust_outcomes_chart", "robust_votes_chart"} | SALARIES
+STABLE = {"robust_chance_chart", "robust_outcomes_chart", "robust_wrong_chart"}
+VOTES = {"robust_chance_chart", "robust_outcomes_chart", "robust_votes_chart"}
 
 
 def opened(**link: str) -> AppTest:
@@ -222,18 +223,24 @@ def test_the_code_of_the_mean_leaves_rows_without_a_number_out() -> None:
     assert "0.0% refuse; ε = 1, γ = 0.1" in printed_by_code(app, key="robust_code_open")
 
 
-def test_salaries_are_compared() -> None:
-    app = sound(opened())
-    assert "61,395 salaries: median 16.26" in texts(app)
-    assert "δ = 1e-6 for the stable median" in texts(app)
-    sound(app.select_slider(key="salaries").set_value("300").run())
-    assert "300 salaries: median " in texts(app)
-    sound(app.number_input(key="epsilon").set_value(0.02).run())
-    assert "Near ε = 0.02, 95 in 100 exponential medians" in texts(app)
-    assert "No mechanism that always answers can guarantee less than 50% on all data" in texts(app)
-    sound(app.number_input(key="epsilon").set_value(1.0).run())
-    assert "No mechanism that always answers can guarantee less than 1.83% on all data" in texts(app)
-    assert "at no ε shown" in texts(app)
+def test_what_an_answer_that_never_fails_costs_is_proved_and_bounded_at_each_quantile() -> None:
+    app, dataset = opened(data="earnings.earnings", epsilon="0.01"), bundled("earnings", "earnings").dataset()
+    assert is_number(dataset.domain)
+    for quantile in (0.5, 0.05):
+        sound(app.slider(key="stable_median-quantile").set_value(quantile).run())
+        problem = Problem(domain=dataset.domain, queries=Thresholds(domain=dataset.domain), n=dataset.n)
+        always = ExponentialMedian(epsilon=0.01, quantile=quantile)
+        [shown] = [each for each in app.markdown if " lie between the answer and the quantile." in each.value]
+        assert describe_error(always.accuracy(problem, 0.05), n=dataset.n) in shown.value
+        wall = rank_bound(problem, always.guarantee(problem), beta=0.05, quantile=quantile)
+        assert wall is not None and shown.help == wall.statement
+
+
+@pytest.mark.parametrize("view", ["Real salaries", "Rank error"])
+def test_an_old_link_to_the_view_of_salaries_opens_its_data(view: str) -> None:
+    app = sound(opened(data="bimodal", robust_seen=view, salaries="300"))
+    assert app.selectbox(key="data").value == "earnings.earnings" and set(drawn(app)) == STABLE
+    assert not app.warning and not app.error
 
 
 def test_one_person_against_it_never_makes_an_answer_surer() -> None:
@@ -273,7 +280,7 @@ def test_the_wall_stands_above_the_data() -> None:
 
 
 def test_a_bad_link_gets_a_sentence_for_each_value_and_the_page_goes_on() -> None:
-    link = {"data": "no-such-data", "robust": "<script>", "salaries": "17"}
+    link = {"data": "no-such-data", "robust": "<script>", "delta": "17"}
     app = sound(opened(**link))
     for (name, value), warning in zip(link.items(), app.warning, strict=True):
         assert f"“{name}”" in warning.value and value not in warning.value
@@ -292,7 +299,7 @@ def test_private_data_show_nothing_until_their_steward_asks() -> None:
     assert set(drawn(app)) >= STABLE
     assert "not protected" in texts(app) and "made by the data owner" in texts(app)
     kept = {key for key, chart in drawn(app).items() if chart["download"]}
-    assert kept == SALARIES, "pictures of private data are not offered as files"
+    assert not kept, "pictures of private data are not offered as files"
 
 
 @pytest.mark.parametrize("labels", [("yes", "no"), ("a", "b", "c")], ids=str)

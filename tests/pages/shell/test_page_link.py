@@ -96,7 +96,6 @@ def test_a_good_link_is_not_complained_of(page: str, asked: dict[str, str]) -> N
     [
         ("robust", "data", "Data"),
         ("robust", "robust", "Statistic"),
-        ("robust", "salaries", "Number of salaries"),
         ("robust", "delta", "Privacy failure probability δ"),
         ("halfspaces", "vector-rows", "Rows n"),
     ],

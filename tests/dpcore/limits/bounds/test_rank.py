@@ -1,4 +1,4 @@
-"""The wall of private medians in rows: its hard data, and no median of the catalogue on the wrong side."""
+"""The lower bound of private quantiles in rows: its hard data, and no quantile of the catalogue below it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import itertools
 import numpy as np
 import pytest
 
-from dpcore.core import Guarantee, Neighbours, ParameterError, Problem
+from dpcore.core import Guarantee, Integers, Neighbours, ParameterError, Problem
 from dpcore.data.columns import Number
-from dpcore.limits.bounds.rank import hard_data, rank_bound
+from dpcore.limits.bounds.rank import rank_bound
 from dpcore.mechanisms.robust.exponential_median import ExponentialMedian, scores
 from dpcore.mechanisms.robust.stable_median import rank_errors, stability
-from dpcore.queries.ranges import Cells, Thresholds
+from dpcore.queries.ranges import Cells, Thresholds, rank
 
 BOTH = pytest.mark.parametrize("neighbours", list(Neighbours))
 
@@ -22,20 +22,36 @@ def asked(*, bits: int, n: int, neighbours: Neighbours = Neighbours.REPLACE_ONE)
     return Problem(domain=line, queries=Thresholds(domain=line), n=n, neighbours=neighbours)
 
 
+def hard_data(*, place: int, moved: int, n: int, cells: int, quantile: float = 0.5) -> Integers:
+    """The data of the proof as rows per cell, (cells,)."""
+    histogram = np.zeros(cells, dtype=np.int64)
+    bottom = min(rank(n, quantile=quantile) - (moved + 1) // 2, n - moved)
+    histogram[0] += bottom
+    histogram[place] += moved
+    histogram[-1] += n - moved - bottom
+    assert (histogram >= 0).all()
+    return histogram
+
+
+@pytest.mark.parametrize("quantile", [0.05, 0.3, 0.5, 0.75])
 @pytest.mark.parametrize("cells", [2, 4, 8])
-def test_every_other_cell_misses_by_half_of_the_rows(cells: int) -> None:
+def test_every_other_cell_misses_by_half_of_the_rows(cells: int, quantile: float) -> None:
     line, everywhere = Number(bits=cells.bit_length() - 1), np.arange(cells)
     least = set()
     for n in range(1, 12):
-        for moved, place in itertools.product(range(1, n + 1), range(cells)):
-            histogram = hard_data(place=place, moved=moved, n=n, cells=cells)
-            missed = n * rank_errors(histogram, everywhere, domain=line)
-            assert stability(histogram, domain=line)[0] == place and missed[place] == 0
+        target = rank(n, quantile=quantile)
+        most = min(n, 2 * min(target, n + 1 - target))
+        assert quantile != 0.5 or most == n
+        for moved, place in itertools.product(range(1, most + 1), range(cells)):
+            histogram = hard_data(place=place, moved=moved, n=n, cells=cells, quantile=quantile)
+            missed = n * rank_errors(histogram, everywhere, domain=line, quantile=quantile)
+            assert stability(histogram, domain=line, quantile=quantile)[0] == place and missed[place] == 0
             others = np.delete(missed, place)
             assert (others >= moved / 2 - 1e-9).all()
             least.add(round(float(others.min() - moved / 2), 6))
             for other in range(cells):  # and they are so many replaced rows apart, no more
-                distance = np.abs(histogram - hard_data(place=other, moved=moved, n=n, cells=cells)).sum() // 2
+                moved_away = hard_data(place=other, moved=moved, n=n, cells=cells, quantile=quantile)
+                distance = np.abs(histogram - moved_away).sum() // 2
                 assert distance == (moved if other != place else 0)
     assert min(least) == 0, "the number is the largest one that is true"
 
@@ -80,5 +96,15 @@ def test_it_is_told_in_rows_and_of_medians() -> None:
     cells = Problem(domain=problem.domain, queries=Cells(domain=problem.domain), n=10)
     with pytest.raises(ParameterError, match="thresholds"):
         rank_bound(cells, random, beta=0.05)
-    with pytest.raises(ParameterError, match="one of 4 cells"):
-        hard_data(place=4, moved=1, n=3, cells=4)
+
+
+@pytest.mark.parametrize("quantile", [0.05, 0.25, 0.5, 0.9])
+def test_no_more_is_impossible_than_an_end_cell_guarantees(quantile: float) -> None:
+    problem = asked(bits=10, n=101)
+    bound = rank_bound(problem, ExponentialMedian(epsilon=0.01).guarantee(problem), beta=0.05, quantile=quantile)
+    ends = np.array([0, 1023])
+    far = [np.bincount([cell] * 101, minlength=1024) for cell in ends]
+    always = np.max([rank_errors(rows, ends, domain=problem.domain, quantile=quantile) for rows in far], axis=0)
+    assert bound is not None and 0 < bound.value <= always.min()
+    name = "median" if quantile == 0.5 else f"{quantile:g}-quantile"
+    assert f"fewer than {bound.value * 101:g} of 101 rows between its answer and the true {name}" in bound.statement

@@ -15,9 +15,9 @@ from dpcore.data.columns import Labels, Number
 from dpcore.limits.bounds.refusal import max_answer_chance, max_right_chance
 from dpcore.limits.chance import after_steps, confusion
 from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
-from dpcore.mechanisms.robust.stable_median import StableMedian, answer_chance, rank, stability
+from dpcore.mechanisms.robust.stable_median import StableMedian, answer_chance, stability
 from dpcore.mechanisms.subsamples.aggregate import CommonestCategory
-from dpcore.queries.ranges import Cells, Thresholds
+from dpcore.queries.ranges import Cells, Thresholds, rank
 from dpcore.randomness import Enumerate
 from dpcore.randomness.laws import compositions
 from tests.kit.problems import dataset_of

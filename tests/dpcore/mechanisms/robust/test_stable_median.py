@@ -26,11 +26,10 @@ from dpcore.mechanisms.robust.stable_median import (
     StableMedian,
     answer_chance,
     paper_delta,
-    rank,
     rank_errors,
     stability,
 )
-from dpcore.queries.ranges import Thresholds
+from dpcore.queries.ranges import Thresholds, rank
 from dpcore.randomness import Account, Enumerate, Preview
 from dplab.audit import exact_delta, hockey_stick, neighbouring_pairs
 

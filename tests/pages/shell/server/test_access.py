@@ -16,7 +16,6 @@ from pages.shell.server.access import (
     FIRST_REQUEST,
     HEADER,
     PARAMETER,
-    UPLOADS,
     USER,
     BrowserKeys,
     StewardKeys,
@@ -26,6 +25,7 @@ from pages.shell.server.access import (
     key_of,
     take_code,
 )
+from pages.shell.server.host_origin import UPLOADS
 from tests.kit import ran
 
 CODE, KEY = "a-code", "k" * 43

@@ -14,7 +14,7 @@ from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from pages.shell.server.access import UPLOADS
+from pages.shell.server.host_origin import UPLOADS
 from pages.shell.server.upload_limits import SERVER_SIZES, SESSION_FILES, SESSION_SIZES, UploadLimits
 from tests import ROOT
 from tests.kit import ran
