@@ -44,9 +44,15 @@ TARGET = re.compile(r"(?:±\s*)?(\d+(?:[.,]\d+)?|[.,]\d+)\s*(%?)\s*(.*)")
 
 def group_title(table: DeclaredTable, question: PlannedQuestion) -> str:
     """Return a statistic by group in words: "Mean of income by region × sex"."""
-    return statistic_title(table, question) + (
-        f" by {' × '.join(map(clean_name, question.by))}" if question.by else ""
-    )  # fmt: skip
+    titles = [statistic_title(table, question), *(title.lower() for title in following_titles(table, question))]
+    by = f" by {' × '.join(map(clean_name, question.by))}" if question.by else ""
+    return ", ".join(titles) + by
+
+
+def following_titles(table: DeclaredTable, question: PlannedQuestion) -> list[str]:
+    """Return what the other statistics of the same counters are called: "Sum", "People"."""
+    people = "People" if not table.person else "Rows"
+    return [people if each == PEOPLE else STATISTICS[each].title for each in question.also]
 
 
 def statistic_title(table: DeclaredTable, question: PlannedQuestion) -> str:
@@ -93,6 +99,17 @@ def margin_sentence(plan: Plan, question: PlannedQuestion, margin: Margin | None
         aim = amount_of(margin, share, question.statistic, noun=noun)
         text += f" For ± {aim} a group needs {needed:,} {noun}."
     return text + assumed
+
+
+def following_sentences(plan: Plan, question: PlannedQuestion, margins: Sequence[Margin]) -> str:
+    """Return the predicted margins of the other statistics of the same counters, one sentence each."""
+    noun = noun_of(plan.table)
+    wide = [amount_of(each, each.share, key, noun=noun) for key, each in zip(question.also, margins, strict=True)]
+    titles = following_titles(plan.table, question)
+    return "".join(
+        f" {title}, from the same draw: ± {each}{' per group' * bool(question.by)}."
+        for title, each in zip(titles, wide, strict=True)
+    )
 
 
 def smallest_group(plan: Plan, question: PlannedQuestion, prediction: Prediction) -> str:

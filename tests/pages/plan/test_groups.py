@@ -140,6 +140,24 @@ def test_pasted_lines_are_statistics_by_group_or_get_one_sentence() -> None:
     assert "a share is of the second label" in app.error[0].value and len(questions(app)) == 5
 
 
+def test_a_statistic_of_the_same_counters_costs_nothing_and_changes_the_first() -> None:
+    app = with_mean(sound(opened(PAGE)))
+    before = app.header[0].value
+    app.selectbox(key="plan_asked_adult").set_value("by-sum")
+    app = press(sound(app.run()), "Add")
+    assert app.header[0].value == before, "the same number of statistics, and the same ε"
+    assert "costs nothing more: it shares one draw with statistic 3" in app.info[0].value.replace("\\", "")
+    assert (questions(app)[2].statistic, questions(app)[2].also) == ("mean", ("sum",))
+    assert any("3. Mean of hours_per_week, sum by sex × race" in each.value.replace("\\", "") for each in app.markdown)
+    assert any("Sum, from the same draw: ± " in each.value.replace("\\", "") for each in app.caption)
+    app.text_area[0].set_value("spread hours_per_week by race, sex\nmean hours_per_week by sex")
+    app = press(sound(app.run()), "Add these lines")
+    assert [each.statistic for each in questions(app)[2:]] == ["spread", "mean"] and "4 statistics" in app.header[
+        0
+    ].value
+    assert questions(app)[2].also == ("sum",) and questions(app)[2].by == ("sex", "race")
+
+
 def test_what_fits_no_statistic_by_group_gets_one_sentence() -> None:
     app = sound(opened(PAGE))
     app.multiselect(key="plan_columns_adult").set_value(["race"])
