@@ -124,6 +124,7 @@ def test_a_preview_is_the_table_as_it_is_printed_and_hides_groups_of_few_noisy_r
     rows = printed["Rows"].str.partition(" ")[0].str.replace(",", "").astype(int)
     assert rows[hidden].max() < rows[~hidden].min(), "by the noisy number of rows alone"
     assert any("As a report prints it" in each.value for each in app.caption)
+    assert "of the groups have enough rows to be printed" in drawn(app)["plan_printable_chart"]["sentence"]
 
 
 def test_pasted_lines_are_statistics_by_group_or_get_one_sentence() -> None:
