@@ -48,9 +48,10 @@ class PlannedMargin:
         return largest * half_width(self.weights / largest, noise, level) / (people if self.falls else 1)
 
 
-def margin_of_rows() -> PlannedMargin:
-    """Return the margin of a number of rows that is one counter."""
-    return PlannedMargin(weights=np.ones(1), falls=False)
+def margin_of_rows(queries: GroupStatistics | None = None) -> PlannedMargin:
+    """Return the margin of a number of rows: that of one counter, or the sum of those of a statistic of one number."""
+    weights = np.ones(1) if queries is None else np.ones(queries.degree + 1) / row_weight(queries)
+    return PlannedMargin(weights=weights, falls=False)
 
 
 def margin_of_mean(queries: GroupStatistics) -> PlannedMargin:

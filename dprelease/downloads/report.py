@@ -22,7 +22,7 @@ from dprelease.downloads.escaping import escape
 from dprelease.downloads.group_tables import group_tables, is_group_file, margin_tables, quantile_tables
 from dprelease.downloads.statistics import has_count_ends, released_statistics
 from dprelease.ledger.records import Stored, restored_sentence
-from dprelease.requests.intervals import COVERS
+from dprelease.requests.intervals import COVERS, LEVEL, end_names
 from dprelease.requests.parts import Request
 from dprelease.requests.quantile_tables import QUANTILES
 from dprelease.requests.tables import BETA
@@ -245,9 +245,11 @@ def _mean(row: Mapping[str, str]) -> str:
     """Return a sentence on a released mean and the number of rows with a value."""
     mean = f"{float(row['mean']):,.6g}" if _is_number(row["mean"]) else row["mean"]
     rows = f"{float(row['rows']):,.0f}"
+    low, high = (row.get(end, "") for end in end_names("mean"))
+    interval = f" Its interval with confidence {100 * LEVEL:g}%: {low} to {high}." if low and high else ""
     return (
         f"Released: a mean of {mean}, of about {rows} row{'s' * (rows != '1')} with a value, clipped to "
-        f"{row['low']} and {row['high']}. The number of rows has noise, too."
+        f"{row['low']} and {row['high']}.{interval} The number of rows has noise, too."
     )
 
 

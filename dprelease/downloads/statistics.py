@@ -1,14 +1,10 @@
-"""Released statistics in words, with their intervals: post-processing of the released files alone.
-
-Of a mean with its number of rows the file has no counters. Its interval is that of all counters that may have given
-these numbers, so that it contains theirs.
-"""
+"""Released statistics in words, with their intervals: post-processing of the released files alone."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,22 +15,24 @@ from dpcore.data.columns import Labels, Number, is_number
 from dpcore.data.dates import is_dates
 from dpcore.data.product import is_table
 from dpcore.data.reading.intake import clean_name
+from dpcore.data.twin import twin
 from dpcore.mechanisms.grouped.mechanism import GroupMechanism
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, line_of, quantiles_of
-from dpcore.mechanisms.grouped.release import statistics_of
-from dpcore.mechanisms.robust.counted_mean import CountedMean, may_count
-from dplab.intervals.ratios import mean
-from dplab.intervals.released import noise_law
+from dpcore.mechanisms.grouped.release import GroupRelease, statistics_of
+from dpcore.mechanisms.robust.counted_mean import CountedMean
+from dpcore.randomness import Preview
 from dprelease.downloads.group_tables import DIGITS, HIDDEN, rows_for_quantiles, rows_needed
 from dprelease.requests.intervals import LEVEL, decimals, end_names, noise_of_file, of_population, outwards
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.quantile_tables import quantile_name
-from dprelease.requests.tables import csv_files, preview_of
+from dprelease.requests.tables import MAX_PREVIEW_ROWS, csv_files, preview_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 OF_POPULATION = f"population with sampling, about {100 * LEVEL:g}%"
+PRINTED_TRIALS = 50
+"""Releases of mock data for the share of groups that are printed."""
 MAX_NAMED = 12
 """Groups that a sentence names."""
 OF_TWO = {"slope": "Slope of {} on {}", "correlation": "Correlation of {} and {}", "ratio of sums": "Ratio of {} to {}"}
@@ -171,6 +169,33 @@ def printed_table(question: RequestPart, *, digest: str) -> pd.DataFrame | None:
     return pd.DataFrame({"group": [each or "all rows" for each in found[0].labels]} | columns)
 
 
+def printable_shares(question: RequestPart, epsilons: Sequence[float]) -> Floats:
+    """Return the mean share of groups that are printed at each ε, of mock data; groups of other values do not count.
+
+    Groups are hidden by their noisy number of rows alone, so that their size decides, and not their values.
+
+    Args:
+        question: a part with statistics of groups.
+        epsilons: of the same mechanism.
+    """
+    queries = statistics_of(question.problem)
+    declared = np.ones(queries.shape, dtype=np.bool_)
+    for axis, place in enumerate(queries.group_columns):
+        declared &= np.expand_dims(
+            np.arange(queries.shape[axis]) < queries.domain.columns[place].ordered,
+            tuple(other for other in range(declared.ndim) if other != axis),
+        )
+    problem = replace(question.problem, n=min(question.n, MAX_PREVIEW_ROWS))
+    state = question.mechanism.prepare(twin(question.reading, n=problem.n).dataset(), problem)
+    shares = []
+    for epsilon in epsilons:
+        part = replace(question, values={**question.values, "epsilon": float(epsilon)})
+        drawn = part.mechanism.run(state, Preview(seed=1), PRINTED_TRIALS)
+        assert isinstance(drawn, GroupRelease)
+        shares.append((drawn.statistics()["rows"][:, declared.reshape(-1)] >= rows_needed(part)).mean())
+    return np.array(shares)
+
+
 def released_table(contents: bytes) -> pd.DataFrame:
     """Return a released file as a table, with texts as they were before they were escaped for spreadsheets."""
     import pandas as pd
@@ -249,27 +274,19 @@ def _words(kind: str, name: str, column: Number | Labels) -> tuple[str, str]:
 
 
 def _of_mean(question: RequestPart, table: pd.DataFrame) -> list[ReleasedStatistic]:
-    """Return a mean with its interval, which contains that of each pair of counters that fits the file."""
+    """Return a mean with its interval; none of a date."""
     line = question.reading.domain
     if not is_number(line) or is_dates(line):
         return []
-    value, rows = float(table["mean"].iloc[0]), float(table["rows"].iloc[0])
-    counters = may_count(line, mean=value, rows=rows)
-    found = mean(
-        counters,
-        noise_law(question.mechanism, question.problem),
-        level=LEVEL,
-        low=float(line.low),
-        high=float(line.high),
-    )
+    value, low, high = (table[name].to_numpy(dtype=float) for name in ("mean", *end_names("mean")))
     return [
         ReleasedStatistic(
             title=f"Mean of {clean_name(question.reading.title)}",
             unit=line.unit,
             labels=[""],
-            values=np.array([value]),
-            low=found.low.min(keepdims=True),
-            high=found.high.max(keepdims=True),
+            values=value,
+            low=low,
+            high=high,
         )
     ]
 

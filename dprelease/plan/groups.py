@@ -60,6 +60,8 @@ STATISTICS = {
 """Kinds of statistics by group, by key."""
 SAMPLED = (SHARE, SPREAD)
 """Those of which a release also says how far a sample may lie from its population."""
+FOLLOWING = {SHARE: (PEOPLE,), SUM: (MEAN, PEOPLE), MEAN: (SUM, PEOPLE), SPREAD: (SUM, PEOPLE)}
+"""Statistics that follow from the counters of another one, of the same column by the same groups."""
 
 
 def check_shape(
@@ -71,6 +73,7 @@ def check_shape(
     min_rows: int = 0,
     quantiles: Sequence[float] = (),
     whole_population: bool = False,
+    also: Sequence[str] = (),
 ) -> None:
     """Raise ParameterError with one sentence where a statistic does not take these columns and settings."""
     kind = STATISTICS.get(statistic)
@@ -91,6 +94,8 @@ def check_shape(
         raise ParameterError("Quantiles need the shares of the rows below them, and other statistics have none.")
     if whole_population and statistic not in SAMPLED:
         raise ParameterError("Only of a share, or of a mean with its spread, is it declared that everybody is there.")
+    if len(set(also)) < len(also) or not {*also} <= {*FOLLOWING.get(statistic, ())}:
+        raise ParameterError(f"The counters of “{kind.title}” do not release all of: {', '.join(also)}.")
 
 
 def group_reading(table: DeclaredTable, columns: Sequence[str], by: Sequence[str]) -> Reading:

@@ -71,7 +71,9 @@ def people_per_group(plan: Plan, question: PlannedQuestion) -> int:
     return question.min_rows or max(1, plan.n // declared_groups(_domain(plan, question), question.statistic))
 
 
-def margin(plan: Plan, question: PlannedQuestion, mechanism: Mechanism, *, level: float | None = None) -> Margin:
+def margin(
+    plan: Plan, question: PlannedQuestion, mechanism: Mechanism, *, level: float | None = None, statistic: str = ""
+) -> Margin:
     """Return the margin of one group of ``people_per_group`` rows.
 
     Args:
@@ -79,6 +81,7 @@ def margin(plan: Plan, question: PlannedQuestion, mechanism: Mechanism, *, level
         question: a statistic by group.
         mechanism: its mechanism at some ε.
         level: of the interval; 1 − β of the plan where none is named.
+        statistic: another statistic of the same counters; the question's own where none is named.
 
     Raises:
         ParameterError: no margin of this statistic can be predicted.
@@ -88,9 +91,10 @@ def margin(plan: Plan, question: PlannedQuestion, mechanism: Mechanism, *, level
     if question.statistic == QUANTILES:
         rows = mechanism.accuracy(plan.problem(question), 1 - level).value * plan.n
         return Margin(half_width=rows / people, scale=1.0, people=people, falls=True)
-    law = _law(plan, question)
+    statistic = statistic or question.statistic
+    law = _law(plan, question, statistic)
     width = law.half_width(noise_law(mechanism, plan.problem(question)), people=people, level=level)
-    scale, unit = _scale(plan, question, people=people)
+    scale, unit = _scale(plan, question, statistic, people=people)
     return Margin(half_width=width, scale=scale, people=people, falls=law.falls, unit=unit)
 
 
@@ -132,31 +136,30 @@ def _domain(plan: Plan, question: PlannedQuestion) -> Product:
     return domain
 
 
-def _law(plan: Plan, question: PlannedQuestion) -> PlannedMargin:
+def _law(plan: Plan, question: PlannedQuestion, statistic: str) -> PlannedMargin:
     """Return how the noise of counters moves the statistic."""
-    if question.statistic == PEOPLE:
-        return margin_of_rows()
     queries = plan.problem(question).queries
-    assert isinstance(queries, GroupStatistics)
-    laws = {SUM: margin_of_sum, RATIO: margin_of_ratio, SLOPE: margin_of_slope}
-    return laws.get(question.statistic, margin_of_mean)(queries)
+    if not isinstance(queries, GroupStatistics):
+        return margin_of_rows()
+    laws = {PEOPLE: margin_of_rows, SUM: margin_of_sum, RATIO: margin_of_ratio, SLOPE: margin_of_slope}
+    return laws.get(statistic, margin_of_mean)(queries)
 
 
-def _scale(plan: Plan, question: PlannedQuestion, *, people: int) -> tuple[float, str]:
+def _scale(plan: Plan, question: PlannedQuestion, statistic: str, *, people: int) -> tuple[float, str]:
     """Return the half-width that counts as 1, and the statistic's unit."""
-    if question.statistic == PEOPLE:
+    if statistic == PEOPLE:
         return float(plan.n), "rows"
     domain = _domain(plan, question)
     columns = domain.columns[len(question.by) :]
     units = [column.unit if is_number(column) else "" for column in columns]
     ranges = [bounds(column) for column in columns]
     spans = [high - low for low, high in ranges]
-    if question.statistic == SUM:
+    if statistic == SUM:
         return max(map(abs, ranges[0])) * people, units[0]
     if len(columns) == 1:
         return spans[0], units[0]
     unit = f"{units[0]} per {units[1]}" if all(units) else ""
-    if question.statistic == SLOPE:
+    if statistic == SLOPE:
         return spans[0] / spans[1], unit
     middles = [abs(low + high) / 2 for low, high in ranges]
     return (middles[0] or spans[0]) / (middles[1] or math.inf), unit

@@ -47,6 +47,7 @@ class PlannedQuestion:
         min_rows: rows of the smallest group, as declared; 0 where unknown.
         quantiles: shares of a group's rows, for quantiles by group.
         whole_population: whether everybody is in the table, so that a release has no interval for sampling.
+        also: keys of other statistics of the same counters, which cost nothing more: see ``shared_counters``.
     """
 
     columns: tuple[str, ...]
@@ -63,6 +64,7 @@ class PlannedQuestion:
     min_rows: int = 0
     quantiles: tuple[float, ...] = ()
     whole_population: bool = False
+    also: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", dict(self.values))
@@ -75,8 +77,9 @@ class PlannedQuestion:
                 min_rows=self.min_rows,
                 quantiles=self.quantiles,
                 whole_population=self.whole_population,
+                also=self.also,
             )
-        elif self.by or self.min_rows or self.quantiles or self.whole_population:
+        elif self.by or self.min_rows or self.quantiles or self.whole_population or self.also:
             raise ParameterError("Only a statistic by group has columns that form groups, and a smallest group.")
         elif not self.columns or len(set(self.columns)) < len(self.columns):
             raise ParameterError("A statistic needs one column, or several different columns.")
@@ -140,13 +143,15 @@ def write_question(question: PlannedQuestion, mechanism: Mechanism) -> dict[str,
         "min_rows": question.min_rows,
         "quantiles": [exactly(share) for share in question.quantiles],
         "whole_population": question.whole_population,
+        "also": list(question.also),
     }
     return document | {name: value for name, value in more.items() if value}
 
 
 def read_question(document: Any) -> PlannedQuestion:
     """Read a question from the file's mapping; raises ParameterError with one sentence for unknown contents."""
-    optional = {"target", "pinned", "ways", "asks", "statistic", "by", "min_rows", "quantiles", "whole_population"}
+    optional = {"target", "pinned", "ways", "asks"}
+    optional |= {"statistic", "by", "min_rows", "quantiles", "whole_population", "also"}
     check_fields(document, "question", {"columns", "queries", "mechanism", "epsilon"}, optional=optional)
     check_fields(document["mechanism"], "mechanism of the statistic", {"key"}, optional={"parameters"})
     columns, queries, mechanism = document["columns"], document["queries"], document["mechanism"]
@@ -162,6 +167,9 @@ def read_question(document: Any) -> PlannedQuestion:
     min_rows, quantiles = document.get("min_rows", 0), document.get("quantiles", [])
     if not isinstance(statistic, str) or not isinstance(by, list) or not all(isinstance(each, str) for each in by):
         raise ParameterError("The name of a statistic by group must be a string, and its groups a list of columns.")
+    also = document.get("also", [])
+    if not isinstance(also, list) or not all(isinstance(each, str) for each in also):
+        raise ParameterError("The further statistics of the same counters must be a list of strings.")
     if type(min_rows) is not int or not isinstance(quantiles, list) or len(quantiles) > MAX_QUANTILES:
         raise ParameterError(
             f"The smallest group must be an integer, and the quantiles a list of at most {MAX_QUANTILES}."
@@ -185,4 +193,5 @@ def read_question(document: Any) -> PlannedQuestion:
         min_rows=min_rows,
         quantiles=tuple(decode_number(each, "A quantile of a statistic") for each in quantiles),
         whole_population=document.get("whole_population", False),
+        also=tuple(also),
     )

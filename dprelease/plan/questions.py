@@ -10,8 +10,8 @@ Its file is versioned JSON; unknown contents are refused in one sentence:
                     "mechanism": {"key": "identity", "parameters": {}}, "target": "0.01"}]}
 
 "file_format" is present, as in a request, where the table's file needs other settings than the default. A statistic by
-group also has "statistic", "by" (the columns that form groups) and perhaps "min_rows", "quantiles" and
-"whole_population".
+group also has "statistic", "by" (the columns that form groups) and perhaps "min_rows", "quantiles",
+"whole_population" and "also" (other statistics of the same counters).
 
 >>> from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 >>> from dpcore.data.columns import Labels, Number
@@ -118,6 +118,8 @@ class Plan:
                 raise ParameterError(f"{entry.title} cannot release this statistic.")
             if question.statistic:
                 self.mechanism(question).check_size(self.problem(question))
+            if PEOPLE in question.also and self.table.on(question.columns[0]).missing:
+                raise ParameterError(f"Rows without “{question.columns[0]}” are not counted with its statistics.")
         _ = self.cost
 
     def _with_suitable_mechanism(self, question: PlannedQuestion) -> PlannedQuestion:

@@ -60,9 +60,15 @@ def question_title(table: DeclaredTable, question: PlannedQuestion) -> str:
 
 def group_title(table: DeclaredTable, question: PlannedQuestion) -> str:
     """Return a statistic by group in words: "Mean of income by region × sex"."""
-    return statistic_title(table, question) + (
-        f" by {' × '.join(map(clean_name, question.by))}" if question.by else ""
-    )  # fmt: skip
+    titles = [statistic_title(table, question), *(title.lower() for title in following_titles(table, question))]
+    by = f" by {' × '.join(map(clean_name, question.by))}" if question.by else ""
+    return ", ".join(titles) + by
+
+
+def following_titles(table: DeclaredTable, question: PlannedQuestion) -> list[str]:
+    """Return what the other statistics of the same counters are called: "Sum", "People"."""
+    people = "People" if not table.person else "Rows"
+    return [people if each == PEOPLE else STATISTICS[each].title for each in question.also]
 
 
 def statistic_title(table: DeclaredTable, question: PlannedQuestion) -> str:

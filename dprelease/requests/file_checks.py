@@ -179,7 +179,7 @@ def _fits(question: RequestPart, lines: Rows, expected: Rows, drawn: Release) ->
     if isinstance(drawn, GroupRelease):
         return _groups_fit(question, lines, drawn)
     if isinstance(drawn, MeanRelease):
-        return len(lines) == 2 and _mean_fits(question, lines[1], drawn, bounds=expected[1][3:], refused=refused)
+        return len(lines) == 2 and _mean_fits(question, lines, drawn, bounds=expected[1][3:5], refused=refused)
     if isinstance(drawn, ValueRelease | PointsRelease | Transcript):
         try:
             built = _built(drawn, lines, refused=refused)
@@ -294,13 +294,12 @@ def _same_but_ends(row: Sequence[str], computed: Sequence[str], ends: Sequence[i
     return True
 
 
-def _mean_fits(
-    question: RequestPart, row: Sequence[str], drawn: MeanRelease, *, bounds: Sequence[str], refused: bool
-) -> bool:
-    """Return whether a line with mean, number of rows and bounds is possible for some noisy counters."""
+def _mean_fits(question: RequestPart, lines: Rows, drawn: MeanRelease, *, bounds: Sequence[str], refused: bool) -> bool:
+    """Return whether a line with mean, number of rows, bounds and intervals is possible for some noisy counters."""
+    names, row = lines
     _, mean, rows, *ends = row
-    if refused or ends != list(bounds):
-        return refused and not mean and not rows and ends == list(bounds)
+    if refused or ends[:2] != list(bounds):
+        return refused and [mean, rows, *ends] == ["", "", *bounds, *[""] * len(ends[2:])]
     line = drawn.domain
     low, high = int(line.low), int(line.high)
     units = {written(unit, line.step): unit for unit in range(low, high)} if is_dates(line) else {}
@@ -309,7 +308,13 @@ def _mean_fits(
     counters = may_count(line, mean=float(units.get(mean, mean)), rows=float(rows))
     flags = np.zeros(len(counters), dtype=np.bool_)
     built = replace(drawn, values=flags * 0, counters=counters, refused=flags)
-    return list(row) in _written_again(built, question)[1:]
+    plain = read_rows(table_csv(built.frame().iloc[:, 1:]))[1:]
+    matching = [place for place, other in enumerate(plain) if other == list(row[:5])]  # finding intervals takes longer
+    if not matching:
+        return False
+    built = replace(drawn, values=flags[matching] * 0, counters=counters[matching], refused=flags[matching])
+    places = end_places(names, question.mechanism, question.problem)
+    return any(_same_but_ends(row, other, places) for other in _written_again(built, question)[1:])
 
 
 def _is_number(text: str, *, low: float = -MAX_NUMBER, high: float = MAX_NUMBER, whole: bool = False) -> bool:

@@ -8,23 +8,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.core import Floats, Mechanism, ParameterError, Problem, Release
+from dpcore.data.dates import is_dates
 from dpcore.data.product import is_table
 from dpcore.mechanisms.grouped.mechanism import GroupMechanism
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, line_of
 from dpcore.mechanisms.grouped.release import GroupRelease, statistics_of
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
+from dpcore.mechanisms.robust.counted_mean import CountedMean, MeanRelease, unit_of, weight
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables
 from dpcore.queries.marginals import Marginals
+from dplab.intervals.combinations import people
 from dplab.intervals.group_means import population_means, population_statistic
 from dplab.intervals.groups import group_intervals, interval_names
 from dplab.intervals.interval import Interval
 from dplab.intervals.noise import CounterNoise, GaussianNoise
+from dplab.intervals.ratios import mean
 from dplab.intervals.released import draws_of_cells, noise_law
 
 if TYPE_CHECKING:
@@ -60,6 +65,8 @@ def of_population(statistic: str) -> str:
 
 def statistics_with_intervals(mechanism: Mechanism, problem: Problem) -> list[str]:
     """Return the statistics of a released file that have an interval; none for most mechanisms. Reads no rows."""
+    if isinstance(mechanism, CountedMean):
+        return ["mean", "rows"]
     if not isinstance(mechanism, GroupMechanism):
         return []
     return interval_names(statistics_of(problem), noise_law(mechanism, problem))
@@ -73,6 +80,8 @@ def with_intervals(table: pd.DataFrame, drawn: Release, mechanism: Mechanism) ->
         rows, half = table.iloc[:, -1], noise.half_width(1 - LEVEL)
         ends = dict(zip(end_names("rows"), (rows - half, rows + half), strict=True))
         return pd.concat([table, pd.DataFrame(ends)], axis=1)
+    if isinstance(drawn, MeanRelease):
+        return pd.concat([table, _ends_of_mean(drawn, noise_law(mechanism, drawn.problem))], axis=1)
     if not isinstance(drawn, GroupRelease):
         return table
 
@@ -89,10 +98,44 @@ def with_intervals(table: pd.DataFrame, drawn: Release, mechanism: Mechanism) ->
     return pd.DataFrame(columns)
 
 
+def _ends_of_mean(drawn: MeanRelease, noise: CounterNoise) -> pd.DataFrame:
+    """Return both ends of the intervals of a counted mean and of its rows; NaN where refused.
+
+    A file has no counters, but the mean, cut off at the bounds, and their sum. Its interval is that of all counters
+    with that sum that give the same cut mean, or of a date the same unit: both ends rise with the second counter.
+    """
+    import pandas as pd
+
+    line, total = drawn.domain, drawn.counters.sum(axis=1)
+    high = np.clip(drawn.counters[:, 1], 0, total)
+    first, last = high, high
+    if is_dates(line):
+        span, start = int(line.high - line.low), int(line.low)
+        units = [min(int(each), int(line.high) - 1) - start for each in np.nan_to_num(drawn.means, nan=start)]
+        pairs = list(zip(units, total.tolist(), strict=True))
+        first = np.clip([-(-unit * rows // span) - 1 for unit, rows in pairs], 0, high)
+        last = np.clip([-(-(unit + 1) * rows // span) for unit, rows in pairs], high, total)
+    found = [
+        mean(np.stack([total - each, each], axis=1), noise, level=LEVEL, low=float(line.low), high=float(line.high))
+        for each in ((first, last) if is_dates(line) else (high,))
+    ]
+    ends: Sequence[object] = written_ends(replace(found[0], high=found[-1].high))
+    if is_dates(line):
+        ends = [
+            np.array([unit_of(line, end) for end in each.tolist()], dtype=object)
+            for each in (found[0].low, found[1].high)
+        ]
+    of_rows = written_ends(people(drawn.counters, noise, weight=weight(line), level=LEVEL))
+    columns = dict(zip((*end_names("mean"), *end_names("rows")), (*ends, *of_rows), strict=True))
+    frame = pd.DataFrame(columns)
+    frame[drawn.refused] = None
+    return frame
+
+
 def end_places(names: Sequence[str], mechanism: Mechanism, problem: Problem) -> list[int]:
     """Return the places of the columns of ends, ascending, low before high, among a table's columns."""
     statistics = statistics_with_intervals(mechanism, problem)
-    if statistics and (sampled := population_statistic(statistics_of(problem))):
+    if isinstance(mechanism, GroupMechanism) and (sampled := population_statistic(statistics_of(problem))):
         statistics.append(of_population(sampled))
     ends = {end for statistic in statistics for end in end_names(statistic)}
     return [place for place, name in enumerate(names) if name in ends]
@@ -167,6 +210,12 @@ def count_half_widths(noise: CounterNoise) -> set[int]:
 def interval_sentence(mechanism: Mechanism, problem: Problem) -> str:
     """Return how the intervals of a part are found and what they cover; empty where it has none. Reads no rows."""
     percent = f"{100 * LEVEL:g}%"
+    if isinstance(mechanism, CountedMean):
+        columns = " and ".join(", ".join(end_names(name)) for name in statistics_with_intervals(mechanism, problem))
+        return (
+            f"Intervals with confidence {percent}, each by itself, of the mean and its number of rows: the columns "
+            f"{columns}. That of the mean contains every value that the released counters do not refute. {COVERS}"
+        )
     if names := statistics_with_intervals(mechanism, problem):
         inverted = any(name != "rows" and not name.startswith("sum") for name in names)
         return (

@@ -15,10 +15,12 @@ from dplab import advice
 from dprelease.plan.planned_question import QUANTITIES, WHOLE_TABLE, PlannedQuestion
 from dprelease.plan.predicates import read_lines
 from dprelease.plan.questions import MAX_QUESTIONS
-from dprelease.plan.titles import RANGE_TITLES
+from dprelease.plan.shared_counters import shared
+from dprelease.plan.titles import RANGE_TITLES, question_title
 from pages.plan.group_form import available_groups, group_question, group_settings, pick_groups
-from pages.plan.plan_table import PlanTable, controls_version
+from pages.plan.plan_table import NOTE, PlanTable, controls_version
 from pages.plan.questions import DEFAULT_ENTRY, refusal_reason, store_questions
+from pages.shell.private.data_in_use import escaped
 
 EPSILON = 0.25
 MAX_WAYS = 3
@@ -129,11 +131,36 @@ def append_questions(
 ) -> bool:
     """Append statistics to the plan and rerun, or show why one is refused; return True if they were appended."""
     problems = [problem for each in new if (problem := refusal_reason(plan_table, each))]
-    if len(questions) + len(new) > MAX_QUESTIONS:
+    together, notes = ([], []) if problems else with_shared_draws(plan_table, questions, new)
+    if len(together) > MAX_QUESTIONS:
         problems.append(f"A plan has at most {MAX_QUESTIONS} statistics.")
     for problem in problems[:1]:
         st.error(problem)
     if not problems:
-        store_questions(plan_table, [*questions, *new], reset_controls=True)
+        store_questions(plan_table, together, reset_controls=True)
+        NOTE.value = escaped(" ".join(notes))
         st.rerun()
     return not problems
+
+
+def with_shared_draws(
+    plan_table: PlanTable, questions: Sequence[PlannedQuestion], new: Sequence[PlannedQuestion]
+) -> tuple[list[PlannedQuestion], list[str]]:
+    """Return the plan with new statistics, and a sentence on each that follows from the noise of another one."""
+    together, notes = list(questions), []
+    for each in new:
+        for place, before in enumerate(together):
+            one = shared(before, each, plan_table.table)
+            if one is None or refusal_reason(plan_table, one):
+                continue
+            together[place], title = one, question_title(plan_table.table, each)
+            both = question_title(plan_table.table, one)
+            changed = "" if one == before else f" It is now “{both}”."
+            dropped = " Set its target again." if before.target is not None and one.target is None else ""
+            notes.append(
+                f"“{title}” costs nothing more: it shares one draw with statistic {place + 1}.{changed}{dropped}"
+            )
+            break
+        else:
+            together.append(each)
+    return together, notes

@@ -11,6 +11,7 @@ from dprelease.plan.groups import MEAN, PEOPLE, QUANTILES, RATIO, SHARE, SLOPE, 
 from dprelease.plan.margins import Margin
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
+from dprelease.plan.titles import following_titles
 from pages.charts.words import confidence
 from pages.shell.expected_error import amount_of, noun_of
 
@@ -60,6 +61,17 @@ def margin_sentence(plan: Plan, question: PlannedQuestion, margin: Margin | None
         aim = amount_of(margin, share, question.statistic, noun=noun)
         text += f" For ± {aim} a group needs {needed:,} {noun}."
     return text + assumed
+
+
+def following_sentences(plan: Plan, question: PlannedQuestion, margins: Sequence[Margin]) -> str:
+    """Return the predicted margins of the other statistics of the same counters, one sentence each."""
+    noun = noun_of(plan.table)
+    wide = [amount_of(each, each.share, key, noun=noun) for key, each in zip(question.also, margins, strict=True)]
+    titles = following_titles(plan.table, question)
+    return "".join(
+        f" {title}, from the same draw: ± {each}{' per group' * bool(question.by)}."
+        for title, each in zip(titles, wide, strict=True)
+    )
 
 
 def smallest_group(plan: Plan, question: PlannedQuestion, prediction: Prediction) -> str:

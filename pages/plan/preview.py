@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import streamlit as st
 
 from dpcore.core.safe_csv import escape_frame
 from dpcore.data.product import is_map
-from dprelease.downloads.statistics import printed_table
+from dplab.sweep import EPSILON_GRID
+from dprelease.downloads.statistics import printable_shares, printed_table
 from dprelease.plan.errors import QuestionRehearsal, rehearse_question
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
@@ -17,6 +19,8 @@ from dprelease.requests.parts import Request
 from pages.charts.component import draw
 from pages.charts.histogram import histogram, playable_releases
 from pages.charts.maps import MAX_FRAMES, released_map
+from pages.charts.picture import Axis, Curve, Picture, Rule
+from pages.charts.words import percent, short_numbers
 from pages.shell.controls import audit_link
 from pages.shell.tasks.memory import remember
 
@@ -43,6 +47,8 @@ def preview(plan: Plan) -> None:
             labels = escape_frame(printed[["group"]].head(MAX_ROWS))  # the other texts are this program's own
             st.dataframe(printed.head(MAX_ROWS).assign(group=labels["group"]), height=240, hide_index=True)
             st.caption(f"{BADGE}. As a report prints it: each number ± its margin, and no group of too few rows.")
+            if question.by and question.releases == "groups":
+                draw(_printable(plan, question), key="plan_printable_chart", badge=BADGE)
             return
         rehearsal = remember(
             f"rehearsed|{chosen}|{plan.text.decode()}", lambda: rehearse_question(plan, question, seed=SEED)
@@ -64,6 +70,25 @@ def preview(plan: Plan) -> None:
         audit_query = audit_link(question.entry, {**question.values, "epsilon": question.epsilon}, plan.neighbours)
         st.page_link("learn/page.py", label="Test this privacy claim", query_params=audit_query)
         st.caption("“True” means mock data with your declared columns. The picture contains no values of your data.")
+
+
+def _printable(plan: Plan, question: PlannedQuestion) -> Picture:
+    """Return the share of groups that a report prints against ε, of mock data."""
+    part = plan.part(question)
+    shares = remember(f"printable|{Request(parts=(part,)).digest}", lambda: printable_shares(part, EPSILON_GRID))
+    now = float(np.interp(np.log(question.epsilon), np.log(EPSILON_GRID), shares))
+    return Picture(
+        title="Share of groups that are printed",
+        x=Axis(title="ε of this statistic", log=True),
+        y=Axis(title="groups printed", low=0.0, high=1.0, form=".0%"),
+        marks=[
+            Curve(role=f"mechanism:{question.entry_key}", name="groups printed", x=np.array(EPSILON_GRID), y=shares),
+            Rule(role="ink", x=question.epsilon, label=f"ε = {question.epsilon:g}", dash="dot"),
+        ],
+        sentence=f"At ε = {question.epsilon:g}, about {percent(now)} of the groups have enough rows to be printed.",
+        table={"ε": list(EPSILON_GRID), "groups printed": short_numbers(shares)},
+        height=220,
+    )  # fmt: skip
 
 
 def _printed(plan: Plan, question: PlannedQuestion) -> pd.DataFrame | None:

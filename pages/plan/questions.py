@@ -24,6 +24,7 @@ from pages.charts.words import confidence, mark_suggested
 from pages.plan.figure import worst_sentence
 from pages.plan.margin_words import (
     SCALES,
+    following_sentences,
     margin_sentence,
     of_scale,
     read_margin,
@@ -155,7 +156,10 @@ def coverage_note(plan_table: PlanTable, question: PlannedQuestion) -> str:
     plan = plan_of(plan_table, question)
     (planned_question,) = plan.questions
     if question.statistic:
-        return escaped(margin_sentence(plan, question, planned_margin(plan_table, question)))
+        mechanism = plan.mechanism(question)
+        following = [margin(plan, question, mechanism, statistic=each) for each in question.also]
+        sentence = margin_sentence(plan, question, planned_margin(plan_table, question))
+        return escaped(sentence + following_sentences(plan, question, following))
     return coverage(plan.mechanism(planned_question), plan.problem(planned_question))
 
 

@@ -65,6 +65,9 @@ KEYS = (
 )
 
 
+FINE = Number(high=100.0, bits=14)
+
+
 def request_for(key: str) -> Request:
     """A small request of a mechanism, on the table that ``stored`` reads."""
     values: dict[str, Any] = {**entry(key).tiny, **FIXED.get(key, {})}
@@ -74,6 +77,9 @@ def request_for(key: str) -> Request:
         reading, values = TABLE.whole(), {"epsilon": 2.0, "delta": 0.001}
         assert is_table(reading.domain)
         queries = Marginals(domain=reading.domain, ways=2)
+    if key == "counted-mean":
+        reading = Columns(names=("age",), on=FINE)
+        queries = type(queries)(domain=FINE)
     relation = Neighbours.REPLACE_ONE if key == "whole-table" else Neighbours.ADD_REMOVE_ONE
     return request_of(reading=reading, queries=queries, n=ROWS, neighbours=relation, entry_key=key, values=values)
 
@@ -319,6 +325,13 @@ CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
     ),
     "counters that are not whole": ("group-counters", "answers.csv", lambda r: named(r, "counter 1", lambda x: "4.0")),
     "a group less": ("group-counters", "answers.csv", lambda r: r.pop()),
+    "a narrower interval of a mean": (
+        "counted-mean", "value.csv", lambda r: named(r, "mean high", partial(shifted, by=-2 * unit_of(r, "mean"))),
+    ),
+    "more rows with a number for sure": (
+        "counted-mean", "value.csv", lambda r: named(r, "rows low", partial(shifted, by=2 * unit_of(r, "rows"))),
+    ),
+    "a mean without an end": ("counted-mean", "value.csv", lambda r: named(r, "mean low", lambda x: "")),
     "a narrower interval": (
         "group-counters", "answers.csv", lambda r: named(r, "rows low", lambda x: repr(float(x) + 1.5)),
     ),
@@ -495,10 +508,10 @@ def test_an_error_that_another_computer_finds_is_the_same(of_many: Callable[[str
 
 LINE = Number(high=100.0, bits=5)
 OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
-    "parameters": ("identity", {"values": {"epsilon": 0.125}}),
-    "mechanism": ("identity", {"entry_key": "gaussian", "values": {}}),
+    "parameters": ("windows", {"values": {"epsilon": 0.125}}),
+    "mechanism": ("windows", {"entry_key": "tree-windows", "values": {}}),
     "n": ("identity", {"n": 7}),
-    "relation": ("identity", {"neighbours": Neighbours.REPLACE_ONE}),
+    "relation": ("windows", {"neighbours": Neighbours.REPLACE_ONE}),
     "class of queries": ("identity", {"queries": Cells(domain=LINE)}),
     "their unit": ("identity", {"reading": Columns(names=("age",), on=replace(LINE, unit="USD"))}),
     "which columns were read": ("identity", {"reading": Columns(names=("pay",), on=LINE)}),
@@ -506,7 +519,7 @@ OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
     "the settings that the file was read with": ("identity", {"file_format": Format(decimal=",", separator=";")}),
     "whose rows were counted together": ("identity", {"person": "who"}),
     "how many of a person": ("identity", {"person": "who", "rows_a_person": 2}),
-    "how fine the line of a mean": ("counted-mean", {"reading": Columns(names=("age",), on=replace(LINE, bits=9))}),
+    "how fine the line of a mean": ("counted-mean", {"reading": Columns(names=("age",), on=replace(FINE, bits=15))}),
     "whether cells may be missing": (
         "intervals-anchored", {"reading": Columns(names=("age",), on=replace(LINE, missing=True))},
     ),

@@ -152,7 +152,9 @@ def test_the_walk_from_the_plan_to_the_report(
     assert CUT in told("release plan.json ages.csv --out out --header yes")
     out = tmp_path / "out"
     [row] = pd.read_csv(out / "01-value.csv").to_dict("records")
-    assert list(row) == ["refused", "mean", "rows", "low", "high"]
+    ends = ["mean low", "mean high", "rows low", "rows high"]
+    assert list(row) == ["refused", "mean", "rows", "low", "high", *ends]
+    assert row["mean low"] < row["mean"] < row["mean high"] and row["rows low"] < row["rows"] < row["rows high"]
     assert abs(row["mean"] - MEAN) < 2 and abs(row["rows"] - PRESENT) < 5 and (row["low"], row["high"]) == (0, 80)
     certificate = json.loads((out / "certificate.json").read_bytes())
     assert [each["mechanism"]["key"] for each in certificate["parts"]] == ["counted-mean", "exponential_median"]
@@ -162,6 +164,7 @@ def test_the_walk_from_the_plan_to_the_report(
     assert (
         f"Released: a mean of {row['mean']:,.6g}, of about {row['rows']:,.0f} rows with a value, clipped to" in report
     )
+    assert f"Its interval with confidence 95%: {row['mean low']} to {row['mean high']}." in report
     assert report.count(CUT) == 2 and COUNTED in report
     assert "It is one of 80 cells that numbers are rounded to" in report
     ran = subprocess.run([sys.executable, "analysis.py"], cwd=out, capture_output=True, text=True, check=True)

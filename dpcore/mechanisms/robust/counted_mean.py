@@ -108,7 +108,7 @@ class MeanRelease(ValueRelease):
             "high": np.full(self.trials, float(line.high)),
         }
         if is_dates(line):
-            named = [None if np.isnan(mean) else _unit(line, mean) for mean in self.means.tolist()]
+            named = [None if np.isnan(mean) else unit_of(line, mean) for mean in self.means.tolist()]
             columns = {"mean": np.array(named, dtype=object)}
             columns |= {"low": np.full(self.trials, line.first), "high": np.full(self.trials, line.last)}
         trials = {"trial": np.arange(self.trials), "refused": self.refused}
@@ -133,7 +133,7 @@ def shares(counters: Integers) -> Floats:
     return np.where(total > 0, np.clip(along, 0.0, 1.0), np.nan)
 
 
-def _unit(line: Dates, mean: float) -> str:
+def unit_of(line: Dates, mean: float) -> str:
     """Return the calendar unit that a mean lies in."""
     return written(min(int(mean), int(line.high) - 1), line.step)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.reading.tables import read_table
 from dpcore.data.twin import twin
 from dpcore.randomness import Preview
-from dprelease.downloads.group_tables import HIDDEN
-from dprelease.downloads.statistics import OF_POPULATION, ReleasedStatistic, released_statistics
+from dprelease.downloads.group_tables import HIDDEN, rows_needed
+from dprelease.downloads.statistics import OF_POPULATION, ReleasedStatistic, printable_shares, released_statistics
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
 from dprelease.requests.parts import RequestPart
@@ -116,3 +117,14 @@ def test_many_groups_are_counted_and_a_median_has_no_interval() -> None:
     [found] = released(part_of(("pay",), "intervals", "identity"))
     assert f"{len(found.labels)} groups, ± " in found.sentence
     assert released(part_of(("pay",), "thresholds", "exponential_median", values={"quantile": 0.5})) == []
+
+
+def test_the_share_of_groups_that_are_printed_rises_with_epsilon_where_they_have_the_rows_that_are_needed() -> None:
+    part = part_of(("pay",), "group-statistics", "group-counters", statistic="mean", by=("rows",))
+    epsilons = (0.001, 0.01, 0.1, 1.0, 10.0)
+    shares = printable_shares(part, epsilons)
+    assert (np.diff(shares) >= -0.1).all() and shares[0] < 0.6 and shares[-1] == 1
+    needed = [rows_needed(replace(part, values={"epsilon": epsilon})) for epsilon in epsilons]
+    size = part.n / 2  # of both jobs of the mock data
+    clearly = [share for share, rows in zip(shares, needed, strict=True) if rows < size / 3]
+    assert clearly and min(clearly) > 0.9

@@ -178,7 +178,7 @@ def test_one_press_releases_a_whole_table_beside_other_questions(tmp_path: Path)
     comma = replace(plan(WHOLE, LINES, MEAN, COUNTS), n=400, file_format=Format(decimal=",")).request()
     assert changes(came, comma) == ("The format settings of the file were changed.",)
     table = pd.read_csv(io.BytesIO(came.files["02-answers.csv"]))
-    assert list(table) == ["refused", "age", "sex", "rows"] and len(table) == 4 * 3
+    assert list(table) == ["refused", "age", "sex", "rows", "rows low", "rows high"] and len(table) == 4 * 3
     assert set(table["sex"]) == {"F", "M", "any other value"} and "20 to 35" in set(table["age"])
 
 

@@ -16,13 +16,17 @@ import pytest
 from dpcore.core import Dataset, Neighbours, Problem, Provenance, ProvenanceKind
 from dpcore.core.safe_csv import frame_csv
 from dpcore.data.columns import Labels, Number
+from dpcore.data.dates import Dates, is_dates
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.product import Product, is_table
 from dpcore.data.reading.tables import Table, read_table
+from dpcore.data.readings import Columns
 from dpcore.data.twin import twin
 from dpcore.mechanisms.grouped.counters import GroupCounters
 from dpcore.mechanisms.grouped.release import GroupRelease
+from dpcore.mechanisms.robust.counted_mean import unit_of
 from dpcore.queries.groups import GroupStatistics
+from dpcore.queries.ranges import Thresholds
 from dpcore.randomness import Preview
 from dprelease.certificate import certificate, verify
 from dprelease.ledger.canonical import canonical
@@ -291,6 +295,62 @@ def test_a_file_of_counts_has_the_ends_that_the_noise_gives_and_no_others_verify
         changed[name] += by
         assert list(table_faults(part, {"counts.csv": frame_csv(changed).encode()}, prefix="", digest=DIGEST))
     assert f"plus or minus {noise.half_width(0.05):,} rows" in document["parts"][0]["accuracy"]["intervals"]
+
+
+NUMBERS = Number(low=10.0, high=90.0, bins=16, missing=True)
+DAYS = Dates(step="day", first="2024-01-01", last="2024-04-09")
+
+
+@pytest.mark.parametrize("line", [NUMBERS, DAYS], ids=["numbers", "days"])
+def test_a_counted_mean_is_covered_by_its_written_interval(line: Number, seed: int) -> None:
+    part = question_of(
+        key="counted-mean", values={"epsilon": 0.5}, n=ROWS, reading=Columns(names=("pay",), on=line),
+        queries=Thresholds(domain=line),
+    )  # fmt: skip
+    cells = np.arange(ROWS) * 7 % line.ordered
+    state = part.mechanism.prepare(Dataset(line, cells, twin(part.reading, n=1).dataset().provenance), part.problem)
+    drawn = part.mechanism.run(state, Preview(seed), TRIALS)
+    table = with_intervals(drawn.frame(), drawn, part.mechanism)
+    assert statistics_with_intervals(part.mechanism, part.problem) == ["mean", "rows"]
+    assert list(table)[-4:] == ["mean low", "mean high", "rows low", "rows high"]
+    means = float((line.low + (line.high - line.low) * (cells + 0.5) / line.ordered).mean())
+    low, high = (table[end].to_numpy() for end in end_names("rows"))
+    assert not refuted((low <= ROWS) & (high >= ROWS), level=LEVEL)
+    truth: Any = unit_of(line, means) if is_dates(line) else means
+    low, high = (table[end].to_numpy() for end in end_names("mean"))
+    covered = (low <= truth) & (truth <= high)
+    assert not refuted(covered, level=LEVEL)
+    assert 0.94 < covered.mean() < (1 if is_dates(line) else 0.985), "so it is not by being wide; days are whole"
+
+
+@pytest.mark.parametrize("line", [NUMBERS, DAYS], ids=["numbers", "days"])
+@pytest.mark.parametrize("cell", [0, "last"])
+def test_a_counted_mean_s_file_verifies_and_no_other_ends_do(line: Number, cell: int | str, seed: int) -> None:
+    """Also where noise moves the mean beyond the bounds, or hides the rows."""
+    part = question_of(
+        key="counted-mean", values={"epsilon": 0.5}, n=20, reading=Columns(names=("pay",), on=line),
+        queries=Thresholds(domain=line),
+    )  # fmt: skip
+    cells = np.full(20, line.ordered - 1 if cell == "last" else cell)
+    state = part.mechanism.prepare(Dataset(line, cells, twin(part.reading, n=1).dataset().provenance), part.problem)
+    for trial in range(2):
+        drawn = part.mechanism.run(state, Preview(seed + trial), 1)
+        [(name, contents)] = csv_files(drawn, part.mechanism, digest=DIGEST).items()
+        assert list(table_faults(part, {name: contents}, prefix="", digest=DIGEST)) == []
+        table = pd.read_csv(io.BytesIO(contents))
+        for end in (*end_names("mean"), *end_names("rows")):
+            changed = table.copy()
+            changed[end] = line.low + 1.5 if end.startswith("mean") else table[end] + 1.5
+            faults = list(table_faults(part, {name: frame_csv(changed).encode()}, prefix="", digest=DIGEST))
+            assert faults or changed[end].isna().all()
+
+
+def test_the_certificate_says_which_columns_are_a_counted_mean_s_interval() -> None:
+    part = question_of(
+        key="counted-mean", reading=Columns(names=("pay",), on=NUMBERS), queries=Thresholds(domain=NUMBERS)
+    )
+    said = interval_sentence(part.mechanism, part.problem)
+    assert "the columns mean low, mean high and rows low, rows high" in said and "95%" in said and "noise alone" in said
 
 
 def test_a_file_of_another_mechanism_has_no_ends() -> None:

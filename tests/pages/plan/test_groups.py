@@ -124,6 +124,7 @@ def test_a_preview_is_the_table_as_it_is_printed_and_hides_groups_of_few_noisy_r
     rows = printed["Rows"].str.partition(" ")[0].str.replace(",", "").astype(int)
     assert rows[hidden].max() < rows[~hidden].min(), "by the noisy number of rows alone"
     assert any("As a report prints it" in each.value for each in app.caption)
+    assert "of the groups have enough rows to be printed" in drawn(app)["plan_printable_chart"]["sentence"]
 
 
 def test_pasted_lines_are_statistics_by_group_or_get_one_sentence() -> None:
@@ -138,6 +139,24 @@ def test_pasted_lines_are_statistics_by_group_or_get_one_sentence() -> None:
     app.text_area[0].set_value("share sex = Female by race")
     app = press(sound(app.run()), "Add these lines")
     assert "a share is of the second label" in app.error[0].value and len(questions(app)) == 5
+
+
+def test_a_statistic_of_the_same_counters_costs_nothing_and_changes_the_first() -> None:
+    app = with_mean(sound(opened(PAGE)))
+    before = app.header[0].value
+    app.selectbox(key="plan_asked_adult").set_value("by-sum")
+    app = press(sound(app.run()), "Add")
+    assert app.header[0].value == before, "the same number of statistics, and the same ε"
+    assert "costs nothing more: it shares one draw with statistic 3" in app.info[0].value.replace("\\", "")
+    assert (questions(app)[2].statistic, questions(app)[2].also) == ("mean", ("sum",))
+    assert any("3. Mean of hours_per_week, sum by sex × race" in each.value.replace("\\", "") for each in app.markdown)
+    assert any("Sum, from the same draw: ± " in each.value.replace("\\", "") for each in app.caption)
+    app.text_area[0].set_value("spread hours_per_week by race, sex\nmean hours_per_week by sex")
+    app = press(sound(app.run()), "Add these lines")
+    assert [each.statistic for each in questions(app)[2:]] == ["spread", "mean"] and "4 statistics" in app.header[
+        0
+    ].value
+    assert questions(app)[2].also == ("sum",) and questions(app)[2].by == ("sex", "race")
 
 
 def test_what_fits_no_statistic_by_group_gets_one_sentence() -> None:
