@@ -73,5 +73,6 @@ def half_widths(errors: Floats, *, level: float) -> Floats:
     rank = math.ceil(level * (len(errors) + 1))
     if rank > len(errors):
         return np.full(errors.shape[1], np.inf)
-    smallest: Floats = np.partition(np.abs(errors), rank - 1, axis=0)[rank - 1]
+    # A copy: a view of one line would keep all of them.
+    smallest: Floats = np.partition(np.abs(errors), rank - 1, axis=0)[rank - 1].copy()
     return smallest

@@ -15,6 +15,7 @@ from dpcore.mechanisms.grouped.release import GroupRelease
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.mechanisms.ranges.estimates import estimate
+from dpcore.mechanisms.ranges.strategy import Strategy
 from dpcore.mechanisms.robust.counted_mean import CountedMean, MeanRelease, weight
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables
 from dpcore.randomness import NoisyCounts, Preview
@@ -153,7 +154,6 @@ class GroupHalfWidths:
     of_quantiles: Floats
 
 
-@lru_cache(maxsize=16)
 def group_half_widths(
     mechanism: GroupQuantileCounts, problem: Problem, shares: tuple[float, ...], *, level: float, digest: str
 ) -> GroupHalfWidths:
@@ -164,15 +164,27 @@ def group_half_widths(
     Raises:
         ParameterError: a share is not between 0 and 1.
     """
-    cells = line_of(problem).ordered
-    solver = estimate(mechanism.plan(problem), spare=0, known=False)
-    draw = NoisyCounts(
-        solver.measured(np.zeros((1, cells), dtype=np.int64)),
-        epsilon=mechanism.epsilon,
-        sensitivity=mechanism.sensitivity(problem),
+    plan, sensitivity = mechanism.plan(problem), mechanism.sensitivity(problem)
+    return _half_widths_of(
+        plan, mechanism.epsilon, sensitivity, line_of(problem).ordered, shares, level=level, digest=digest
     )
+
+
+@lru_cache(maxsize=16)  # of sizes and budgets: a problem would keep the names and labels of somebody's columns
+def _half_widths_of(
+    plan: Strategy,
+    epsilon: float,
+    sensitivity: int,
+    cells: int,
+    shares: tuple[float, ...],
+    *,
+    level: float,
+    digest: str,
+) -> GroupHalfWidths:
+    solver = estimate(plan, spare=0, known=False)
+    draw = NoisyCounts(solver.measured(np.zeros((1, cells), dtype=np.int64)), epsilon=epsilon, sensitivity=sensitivity)
     drawn = Preview(seed_of(digest)).draw(draw, draws_of_cells(cells)) / solver.plan.steps
-    errors = solver.counts(drawn, n=problem.n)
+    errors = solver.counts(drawn, n=1)
     widths = [half_widths(centred_counts(errors, q, ordered=cells), level=level) for q in shares]
     [of_rows] = half_widths(errors.sum(axis=1, keepdims=True), level=level).tolist()
     return GroupHalfWidths(of_rows=of_rows, of_quantiles=np.stack(widths))

@@ -19,7 +19,7 @@ def shares(rows: Integers, sizes: tuple[int, ...], *, ways: int) -> dict[Set, Fl
     """Return the share of rows in each cell of each table of ``ways`` columns."""
     if not len(rows):
         raise ParameterError("Without a row there are no shares.")
-    counted = finish(count_tables(rows.astype(np.uint16), sizes, ways=ways))
+    counted = finish(count_tables(rows, sizes, ways=ways))
     return {chosen: table / len(rows) for chosen, table in counted.items()}
 
 

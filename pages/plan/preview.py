@@ -16,6 +16,7 @@ from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
 from dprelease.plan.titles import question_title
 from dprelease.requests.parts import Request
+from dprelease.requests.work import request_seconds
 from pages.charts.component import draw
 from pages.charts.histogram import histogram, playable_releases
 from pages.charts.maps import MAX_FRAMES, released_map
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 SEED = 1
 MAX_ROWS = 500
+MAX_SECONDS = 10.0
+"""Estimated time that an example's intervals may take; beyond it the released numbers are shown without them."""
 BADGE = f"mock data · released: simulated, preview sampler, seed {SEED}"
 
 
@@ -92,7 +95,10 @@ def _printable(plan: Plan, question: PlannedQuestion) -> Picture:
 
 
 def _printed(plan: Plan, question: PlannedQuestion) -> pd.DataFrame | None:
-    """Return the table of a statistic by group as a report prints it, of mock data; None where no interval is known."""
+    """Return the table of a statistic by group as a report prints it, of mock data; None where it is not known soon."""
     part = plan.part(question)
-    digest = Request(parts=(part,)).digest
+    request = Request(parts=(part,))
+    if request_seconds(request) > MAX_SECONDS:  # its intervals take that long, and nothing could stop them
+        return None
+    digest = request.digest
     return remember(f"printed|{digest}", lambda: printed_table(part, digest=digest))

@@ -15,7 +15,7 @@ from pages.shell.private.data_in_use import escaped
 from pages.shell.server.host_origin import is_public_demo
 from pages.shell.server.streamlit_internals import Received
 from pages.shell.state import SessionKey
-from pages.shell.tasks.jobs import in_background
+from pages.shell.tasks.jobs import in_background, stop
 
 TYPES = ["zip", "json", "csv", "html", "py", "ipynb"]
 _pool = ThreadPoolExecutor(4, thread_name_prefix="verify")
@@ -33,6 +33,7 @@ def verify_uploads() -> None:
             help="A release from here or from elsewhere.",
         )  # fmt: skip
         if not uploads:
+            stop(VERIFIED)  # it would keep what was uploaded
             return
         faults = _faults(uploads)
         if faults is None:  # under way

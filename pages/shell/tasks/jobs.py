@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import Event
 from time import monotonic
 from typing import Any, Generic, TypeVar
+from weakref import ref
 
 import streamlit as st
 
@@ -33,7 +34,7 @@ class _Cancelled(BaseException):
 
 
 class Job(Generic[ResultT]):
-    """Work in blocks, run by a thread of the pool.
+    """Work in blocks, run by a thread of the pool; a job that its session lost before it began is not run.
 
     Attributes:
         key: names its inputs.
@@ -47,7 +48,9 @@ class Job(Generic[ResultT]):
     ) -> None:
         self.key, self.share, self.begun, self._stopped = key, 0.0, monotonic(), Event()
         self._session = session_id()
-        self.future: Future[ResultT | None] = pool.submit(self._run, work)
+        self._work: list[Callable[[], Generator[float, None, ResultT]]] = [work]
+        # The queue holds no job: one that was replaced, or whose session ended, would keep its uploads until its turn.
+        self.future: Future[ResultT | None] = pool.submit(_run, ref(self))
 
     @property
     def ended(self) -> bool:
@@ -58,8 +61,9 @@ class Job(Generic[ResultT]):
         """End it after the current block, or where a long step can be cancelled."""
         self._stopped.set()
 
-    def _run(self, work: Callable[[], Generator[float, None, ResultT]]) -> ResultT | None:
-        generator = work()
+    def run(self) -> ResultT | None:
+        """Do the work, once; return its result, or None if it was stopped."""
+        generator = self._work.pop()()
         while not self._is_over():
             try:
                 with cancellable(self._check):
@@ -80,6 +84,11 @@ class Job(Generic[ResultT]):
     def _is_over(self) -> bool:
         """Return whether it was stopped, or its tab was closed."""
         return self._stopped.is_set() or (has_server() and not is_connected(self._session))
+
+
+def _run(waiting: ref[Job[ResultT]]) -> ResultT | None:
+    job = waiting()
+    return None if job is None else job.run()
 
 
 def in_background(

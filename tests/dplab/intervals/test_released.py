@@ -117,6 +117,7 @@ def test_half_widths_are_the_right_order_statistic() -> None:
     errors = np.arange(1.0, 100.0)[:, None] * [1, -2]
     np.testing.assert_array_equal(half_widths(errors, level=0.9), [90, 180])
     assert np.isinf(half_widths(errors[:9], level=0.95)).all()
+    assert half_widths(errors, level=0.9).base is None, "it would keep all errors in memory"
 
 
 def test_the_draws_follow_from_the_digest_alone() -> None:

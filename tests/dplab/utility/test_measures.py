@@ -11,7 +11,7 @@ import pytest
 from dpcore import Labels, Number, Product
 from dpcore.core import Integers, ParameterError, finish
 from dplab.utility.measures import OTHER, SHUFFLED, SYNTHETIC, mean_difference, measure_rows, outcomes
-from dplab.utility.tables import cramers_v
+from dplab.utility.tables import cramers_v, shares
 
 DOMAIN = Product(
     names=("age", "region", "smokes"),
@@ -31,6 +31,12 @@ def people(n: int = N, *, seed: int = 1) -> Integers:
     region = np.minimum((age + draw.integers(0, 5, n)) // 5, 2)
     smokes = (draw.random(n) < 0.08 + 0.08 * age).astype(np.int64)
     return np.stack([age, region, smokes], axis=1)
+
+
+def test_a_missing_value_of_the_finest_column_is_in_its_own_cell() -> None:
+    finest = Number(high=100, bins=1 << 16, missing=True)
+    [table] = shares(np.array([[finest.size - 1]]), (finest.size,), ways=1).values()
+    assert np.flatnonzero(table).tolist() == [finest.size - 1]
 
 
 def test_rows_of_the_same_people_are_as_other_real_rows_and_shuffled_columns_are_not() -> None:

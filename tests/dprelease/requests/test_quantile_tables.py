@@ -62,6 +62,20 @@ def stored_of(folder: Path, part: RequestPart) -> Stored:
     return came
 
 
+def test_what_is_kept_of_the_noise_is_of_no_names_and_no_labels() -> None:
+    part = part_of()
+    assert is_table(part.reading.domain)
+    names, line = ("post", "wage"), part.reading.domain.columns[1]
+    other = Product(names=names, columns=(Labels(labels=("ann", "bob", "eve")), line))
+    elsewhere = replace(part.problem, domain=other, queries=GroupQuantiles(domain=other, quantiles=SHARES), n=1)
+    assert isinstance(part.mechanism, GroupQuantileCounts)
+    found = [
+        group_half_widths(part.mechanism, each, SHARES, level=LEVEL, digest=DIGEST)
+        for each in (part.problem, elsewhere)
+    ]
+    assert found[0] is found[1], "sizes and budgets are equal, and nothing else is kept"
+
+
 def true_cells(rows: Integers, share: float) -> Integers:
     """The least cell at which a share of each group's rows is reached."""
     up_to = np.cumsum(rows, axis=1)

@@ -19,6 +19,7 @@ from dprelease.plan.margins import margin
 from dprelease.plan.questions import Plan
 from dprelease.plan.titles import question_title
 from dprelease.release import rehearse
+from pages.plan import preview
 from pages.plan.figure import missed_targets, planned_errors
 from pages.plan.group_form import available_groups, group_question
 from pages.plan.margin_words import margin_sentence, read_margin, target_text, wide_margins
@@ -112,7 +113,9 @@ def test_people_by_group_need_no_column_and_a_preview_is_a_table() -> None:
     assert all(re.fullmatch(r"[-\d,]+ ± \d+", each) for each in printed["Rows"])
 
 
-def test_a_preview_is_the_table_as_it_is_printed_and_hides_groups_of_few_noisy_rows() -> None:
+def test_a_preview_is_the_table_as_it_is_printed_and_hides_groups_of_few_noisy_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     app = with_mean(sound(opened(PAGE)))
     app.session_state["plan_preview"] = True
     app.session_state["plan_previewed"] = 2
@@ -125,6 +128,11 @@ def test_a_preview_is_the_table_as_it_is_printed_and_hides_groups_of_few_noisy_r
     assert rows[hidden].max() < rows[~hidden].min(), "by the noisy number of rows alone"
     assert any("As a report prints it" in each.value for each in app.caption)
     assert "of the groups have enough rows to be printed" in drawn(app)["plan_printable_chart"]["sentence"]
+    monkeypatch.setattr(preview, "MAX_SECONDS", 0.0)
+    columns = [column for each in sound(app.run()).dataframe for column in each.value]
+    assert "rows" in columns and "Rows" not in columns, (
+        "intervals that take long are not found: the run cannot be stopped"
+    )
 
 
 def test_pasted_lines_are_statistics_by_group_or_get_one_sentence() -> None:

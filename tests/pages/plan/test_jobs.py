@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from concurrent.futures import wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
+from gc import collect
 from threading import Event
 from types import SimpleNamespace
 from typing import Any
+from weakref import ref
 
 import pytest
 from streamlit import runtime
@@ -136,6 +138,35 @@ def test_a_long_step_is_stopped_within(monkeypatch: pytest.MonkeyPatch) -> None:
         assert job.future.result(timeout=60) is None and job.ended
     finally:
         ended.set()
+
+
+def test_the_queue_keeps_no_work_that_nobody_waits_for() -> None:
+    full, pool, ran = Event(), ThreadPoolExecutor(1), list[int]()
+
+    class Upload:
+        """Stands for the bytes of a file."""
+
+    def job_of(upload: Upload, place: int) -> jobs.Job[Upload]:
+        def work() -> Generator[float, None, Upload]:
+            ran.append(place)
+            yield 1.0
+            return upload
+
+        return jobs.Job(str(place), work, pool=pool)
+
+    pool.submit(full.wait, 60)
+    uploads = [Upload() for _ in range(3)]
+    kept, futures = [ref(each) for each in uploads], list[Future[Any]]()
+    for place, each in enumerate(uploads):  # of one session: each replaces the one before
+        job = job_of(each, place)
+        futures.append(job.future)
+    del uploads, each
+    collect()
+    try:
+        assert [each() is not None for each in kept] == [False, False, True]
+    finally:
+        full.set()
+    assert [each.result(60) is None for each in futures] == [True, True, False] and ran == [2]
 
 
 def test_work_is_stopped_and_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,6 +93,13 @@ def test_verifications_that_do_not_end_hold_up_no_other(
         sound(stop.click().run())
         assert job.future.result(timeout=60) is None
         assert "Continue" in [each.label for each in app.button]
+        monkeypatch.setattr(FAULTS, slow)
+        monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
+        app.file_uploader(key="release_verify").set_value([(CERTIFICATE, b"another", "")])
+        job = sound(app.run()).session_state[jobs.JOBS][VERIFIED]
+        app.file_uploader(key="release_verify").set_value([])
+        sound(app.run())
+        assert job.future.result(timeout=60) is None, "a file that was removed is not kept for its verification"
     finally:
         ended.set()
 
