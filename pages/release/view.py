@@ -32,7 +32,7 @@ from pages.release.draw import (
 )
 from pages.release.login import account_bar, login_page, show_published
 from pages.release.past import past_releases
-from pages.release.register import NO_LEDGER, PROBLEM, register, start_a_ledger
+from pages.release.register import NO_LEDGER, PROBLEM, register
 from pages.release.request import DrawState, cap_mismatch, current_draw, page_query, request_another, request_of
 from pages.release.results import day_of, show_result, stored_sentence
 from pages.release.shared_rows import shared_rows, sharing_button
@@ -87,10 +87,6 @@ def show_release() -> None:
     store = ledger()
     if store is None and not admitted():
         st.info(NO_LEDGER)
-        return
-    if store is None:
-        start_a_ledger()
-        _details()
         return
     with st.sidebar:
         page = page_query()
