@@ -7,6 +7,7 @@ these numbers, so that it contains theirs.
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,7 +26,7 @@ from dpcore.mechanisms.grouped.release import statistics_of
 from dpcore.mechanisms.robust.counted_mean import CountedMean, may_count
 from dplab.intervals.ratios import mean
 from dplab.intervals.released import noise_law
-from dprelease.downloads.group_tables import HIDDEN, rows_for_quantiles, rows_needed
+from dprelease.downloads.group_tables import HIDDEN, rows_for_quantiles, rows_needed, rows_with_margin
 from dprelease.requests.intervals import LEVEL, decimals, end_names, noise_of_file, of_population, outwards
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.quantile_tables import quantile_name
@@ -103,6 +104,8 @@ class ReleasedStatistic:
             return f"{value:,.4g}{unit} (not bounded)"
         if high <= low:  # noise below 0, where no number of rows lies
             return f"{value:,.4g} ({low:,.4g}){unit}"
+        if self.whole and math.isclose(high - value, value - low, rel_tol=1e-9):
+            return rows_with_margin(value, value - low)
         places = decimals(low, high, digits=DIGITS)
         digits = DIGITS - max(places, 0) if self.whole else DIGITS
         places = min(places, 0) if self.whole else places

@@ -86,7 +86,7 @@ def test_means_by_group_that_play_shows_are_released_with_their_intervals(no_led
 def test_one_number_is_released_and_a_refusal_is_told(no_ledger: Path) -> None:
     link = {"robust": "stable_median", "epsilon": "0.01", "delta": "1e-12"}  # one row from another median: δ to answer
     app = released(seen("one_number/page.py", data="penguins.body_mass_g", **link))
-    assert "Entry 1, charged ε 0.01 and δ 0.000000000001" in said(app)
+    assert "Entry 1, charged ε 0.01 and δ 10⁻¹²" in said(app)
     stored = last(no_ledger)
     assert stored.body["parts"][0]["mechanism"]["key"] == "stable_median" and list(stored.files) == ["value.csv"]
     assert b"True" in stored.files["value.csv"], "at so small an epsilon it refuses"
