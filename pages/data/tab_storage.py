@@ -41,15 +41,17 @@ class TabItem:
         """Whether the session still has no text of its own."""
         return SessionKey(f"{self.key}-restore", True)
 
-    def store(self, text: str, *, on_restored: Callable[[str], None]) -> None:
+    def store(self, text: str, *, at_most: int, on_restored: Callable[[str], None]) -> None:
         """Store a text, or remove it; if the session has had none yet, restore the stored one.
 
         Args:
             text: the text; empty where there is none now.
+            at_most: number of characters; a longer text is not stored.
             on_restored: a callback with the stored text; "" if something else is stored, which may be anything.
         """
         if text:
             self.may_restore.value = False
+        text = text if len(text) <= at_most else ""
         _storage(
             key=self.key, on_restored_change=lambda: self._receive(on_restored),
             data={"item": self.item, "name": self.name, "text": text, "restore": self.may_restore.value},

@@ -31,7 +31,7 @@ def store_plan(plan_table: PlanTable, plan: Plan | None) -> None:
         return  # the next user of the tab may have no right to see a database's columns
     text = plan.text.decode() if plan else ""
     item = _item(plan_table.key, file.table.name if file else "")
-    item.store(text if len(text) <= MAX_BYTES else "", on_restored=partial(_restore, plan_table))
+    item.store(text, at_most=MAX_BYTES, on_restored=partial(_restore, plan_table))
 
 
 def restore_opened_plan() -> None:
@@ -39,7 +39,7 @@ def restore_opened_plan() -> None:
     if opened_plan() is None:
         LINKED.value |= st.query_params.get(TABLE) == OPENED
         if LINKED.value:
-            _item(OPENED, "").store("", on_restored=_restore_opened)
+            _item(OPENED, "").store("", at_most=MAX_BYTES, on_restored=_restore_opened)
 
 
 def _item(key: str, name: str) -> TabItem:

@@ -211,10 +211,9 @@ def save_description(file: SessionFile, *, person: str, person_rows: int, filled
 def _store_in_tab(file: SessionFile, text: str) -> None:
     """Store a description in the tab; if there is none yet, restore that of a file of this name."""
     if len(text) > MAX_STORED:
-        text = ""
         st.caption("This description is too large to be kept after a reload. Save it.")
     item = TabItem(item=DESCRIPTION_ITEM, key=f"{file.prefix}description-tab", name=file.table.name)
-    item.store(text, on_restored=partial(_restore, file.turn))
+    item.store(text, at_most=MAX_STORED, on_restored=partial(_restore, file.turn))
 
 
 def _restore(turn: int, stored: str) -> None:

@@ -150,9 +150,8 @@ def test_from_no_ledger_to_a_release_and_once_more(no_ledger: Path) -> None:
     assert "Spent ε 0 of 2, left 2" in said(app) and "together are (2, 10⁻⁶)-private" in said(app)
     app = press(app, "Test run, free")
     assert "On mock data: " in said(app) and "257 numbers" in said(app) and "Nothing was charged." in said(app)
-    assert (
-        "This spends ε 1 and releases once. Budget left afterwards: ε 1 and δ 0.000001. This cannot be undone."
-        in said(app)
+    assert "This spends ε 1 and releases once. Budget left afterwards: ε 1 and δ 10⁻⁶. This cannot be undone." in said(
+        app
     )
     assert (
         "Until the data owner publishes it, the release is a private preview. "
