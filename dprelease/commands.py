@@ -245,7 +245,7 @@ def _release(options: argparse.Namespace, by: Actor) -> Iterator[str]:
     published = "Published" if outcome.published else "Not published"
     if table is not None:
         yield format_sentence(table.format, header=table.header)
-    yield f"Entry {outcome.entry}, charged {charged}. {published}. Left: {ledger.account(dataset_id).left}."
+    yield f"Entry {outcome.entry}, charged {charged}. {published}. Left: {ledger.account(dataset_id).left.left_words}."
     yield from _coverage_lines(request, [coverage(part.mechanism, part.problem) for part in request.parts])
     if files:
         yield f"Written: {', '.join(str(options.out / name) for name in files)}."
@@ -329,7 +329,7 @@ def _register(options: argparse.Namespace, ledger: Ledger, by: Actor) -> Iterato
 def _show(ledger: Ledger, dataset_id: str) -> Iterator[str]:
     registration, account = ledger.registration(dataset_id), ledger.account(dataset_id)
     yield f"{dataset_id}: {registration.name}, {registration.neighbours.words}."
-    yield f"  Spent {account.spent} of {account.budget}, left {account.left}."
+    yield f"  Spent {account.spent} of {account.budget}, left {account.left.left_words}."
     if registration.measure is BudgetMeasure.RHO:
         yield f"  In total, all releases stay within {account.budget.private}."
     if account.copies_put_back:

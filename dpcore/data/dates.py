@@ -235,6 +235,17 @@ def period_at(text: str, step: str) -> int:
     return day if step == "day" else period_of(text[: len(STEPS[step])], step)
 
 
+def bound_of(text: str, step: str, *, is_last: bool) -> str:
+    """Return a bound in days or months where a year alone is written: its first or last day or month.
+
+    >>> bound_of("1930", "day", is_last=False), bound_of("2009", "month", is_last=True)
+    ('1930-01-01', '2009-12')
+    """
+    if step not in ("day", "month") or not re.fullmatch("[0-9]{4}", text):
+        return text
+    return f"{text}{'-12-31' if is_last else '-01-01'}"[: len(STEPS[step])]
+
+
 def written(number: int, step: str) -> str:
     """Return the unit of this number, as ``period_of`` reads it."""
     if step == "year":

@@ -147,7 +147,7 @@ def _tables(rows: Sequence[Mapping[str, str]], *, needed: int, margin: float, mo
         yield f"<table><tr>{''.join(f'<th>{escape(each)}</th>' for each in heads)}</tr>"
         for row in rows[:most]:
             hidden = float(row["rows"]) < needed
-            cells = [_people(float(row["rows"]), margin), *_shown(row, statistic, hidden=hidden)]
+            cells = [rows_with_margin(float(row["rows"]), margin), *_shown(row, statistic, hidden=hidden)]
             cells += [_interval(row, of_population(statistic)) if not hidden else ""] * sampled
             numbers = "".join(f'<td class="n">{each}</td>' for each in cells)
             yield f"<tr><td>{escape(_group(row))}</td>{numbers}</tr>"
@@ -174,8 +174,8 @@ def _group(row: Mapping[str, str]) -> str:
     return " × ".join(labels) or "all rows"
 
 
-def _people(rows: float, margin: float) -> str:
-    """Return a noisy number of rows with the margin of its noise, which is the same for all groups."""
+def rows_with_margin(rows: float, margin: float) -> str:
+    """Return a noisy number of rows with the margin of its noise, as 226 ± 115."""
     places = max(decimals(-margin, margin, digits=1), 0)
     upwards = math.ceil(margin * 10**places - 1e-6) / 10**places
     return f"{_number(rows, places)} ± {_number(upwards, places)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, line_of, qu
 from dpcore.mechanisms.grouped.release import GroupRelease, statistics_of
 from dpcore.mechanisms.robust.counted_mean import CountedMean
 from dpcore.randomness import Preview
-from dprelease.downloads.group_tables import DIGITS, HIDDEN, rows_for_quantiles, rows_needed
+from dprelease.downloads.group_tables import DIGITS, HIDDEN, rows_for_quantiles, rows_needed, rows_with_margin
 from dprelease.requests.intervals import LEVEL, decimals, end_names, noise_of_file, of_population, outwards
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.quantile_tables import quantile_name
@@ -99,6 +100,8 @@ class ReleasedStatistic:
             return f"{value:,.4g}{unit} (not bounded)"
         if high <= low:  # noise below 0, where no number of rows lies
             return f"{value:,.4g} ({low:,.4g}){unit}"
+        if self.whole and math.isclose(high - value, value - low, rel_tol=1e-9):
+            return rows_with_margin(value, value - low)
         places = decimals(low, high, digits=DIGITS)
         digits = DIGITS - max(places, 0) if self.whole else DIGITS
         places = min(places, 0) if self.whole else places

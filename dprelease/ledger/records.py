@@ -216,7 +216,7 @@ class Spent:
             return ""
         if price.epsilon_or_rho > left.epsilon_or_rho or not price.delta:
             price, left = replace(price, delta=0), replace(left, delta=0)
-        return OVER.format(need=price, left=left)
+        return OVER.format(need=price, left=left.left_words)
 
 
 @dataclass(frozen=True, kw_only=True)

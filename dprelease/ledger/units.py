@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
@@ -12,11 +12,12 @@ from typing import Self
 
 from typing_extensions import override
 
-from dpcore.core import MAX_PRICED_ROWS, Guarantee, ParameterError
+from dpcore.core import MAX_PRICED_ROWS, Guarantee, ParameterError, rounded_down, rounded_up
 from dpcore.privacy.concentrated import epsilon_of, largest_rho, rho_of_gaussians
 
 NANO_DIGITS = 9
 ATTO_DIGITS = 18
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MAX_EPSILON = 10**6
 """Largest epsilon: far above any budget, and within 64 bits."""
 ROOM = Fraction(100_001, 100_000)
@@ -232,6 +233,30 @@ class Price:
 
     @override
     def __str__(self) -> str:
-        """Return a text such as "ε 0.5" or "ε 0.5 and δ 0.000001"."""
-        document = self.document
-        return f"{self.measure.letter} {self.amount}" + (f" and δ {document['delta']}" if self.delta else "")
+        """Return a text such as "ε 0.5" or "ε 0.5 and δ 10⁻⁶", with δ rounded up."""
+        return self._words(rounded_up)
+
+    @property
+    def left_words(self) -> str:
+        """The same for what is left of a budget, with δ rounded down."""
+        return self._words(rounded_down)
+
+    @property
+    def exact_words(self) -> str:
+        """The same with all digits of δ as a decimal."""
+        return self._words(lambda _: self.document["delta"])
+
+    @property
+    def delta_words(self) -> str:
+        """Delta with three significant digits, rounded up: 10⁻⁶, 1.12·10⁻⁸, 0.01."""
+        return _as_power(rounded_up(self.delta / 10**ATTO_DIGITS))
+
+    def _words(self, rounded: Callable[[float], str]) -> str:
+        delta = f" and δ {_as_power(rounded(self.delta / 10**ATTO_DIGITS))}" if self.delta else ""
+        return f"{self.measure.letter} {self.amount}{delta}"
+
+
+def _as_power(number: str) -> str:
+    """Return a number such as 1.12e-8 as 1.12·10⁻⁸, and others unchanged."""
+    digits, _, power = number.partition("e")
+    return f"{digits}·10{power.translate(SUPERSCRIPTS)}".removeprefix("1·") if power else number

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dpcore.core import Entry, Mechanism, ParameterError, exactly
+from dpcore.data.declarations import DeclaredTable
 from dpcore.mechanisms import entry as entry_of
 from dpcore.queries.marginals import Marginals
-from dprelease.plan.groups import PEOPLE, check_shape
+from dprelease.plan.groups import FOLLOWING, MEAN, PEOPLE, QUANTILES, SAMPLED, SPREAD, check_shape
 from dprelease.requests.codec import check_fields, decode_number
 from dprelease.requests.parts import decode_parameters, encode_parameters
 
@@ -47,7 +48,7 @@ class PlannedQuestion:
         min_rows: rows of the smallest group, as declared; 0 where unknown.
         quantiles: shares of a group's rows, for quantiles by group.
         whole_population: whether everybody is in the table, so that a release has no interval for sampling.
-        also: keys of other statistics of the same counters, which cost nothing more: see ``shared_counters``.
+        also: keys of other statistics of the same counters, which cost nothing more: see ``shared``.
     """
 
     columns: tuple[str, ...]
@@ -195,3 +196,38 @@ def read_question(document: Any) -> PlannedQuestion:
         whole_population=document.get("whole_population", False),
         also=tuple(also),
     )
+
+
+def shared(first: PlannedQuestion, second: PlannedQuestion, table: DeclaredTable) -> PlannedQuestion | None:
+    """Return one question that releases the statistics of both from one draw, for one ε; None where there is none.
+
+    The counters of one column in each group release people, sum, mean (or share) and, of degree 2, the spread; those of
+    degree 2 also serve where degree 1 is enough. Quantiles of one column by the same groups follow from the same counts
+    of cells. People follow where every row has a value.
+
+    It has the ε of the first, and its target where that is of the same scale.
+    """
+    if not (first.statistic and second.statistic) or {*first.by} != {*second.by}:
+        return None
+    if first.statistic == second.statistic == QUANTILES and first.columns == second.columns:
+        shares = tuple(sorted({*first.quantiles, *second.quantiles}))
+        min_rows = second.min_rows or first.min_rows
+        return replace(first, quantiles=shares, min_rows=min_rows) if len(shares) <= MAX_QUANTILES else None
+
+    columns = first.columns or second.columns
+    wanted = [first.statistic, *first.also, second.statistic, *second.also]
+    leader = next((each for each in (SPREAD, *wanted) if each in wanted and each != PEOPLE), PEOPLE)
+    also = tuple(dict.fromkeys(each for each in wanted if each != leader and (leader, each) != (SPREAD, MEAN)))
+    if not {*also} <= {*FOLLOWING.get(leader, ())} or any(
+        each.columns not in ((), columns) for each in (first, second)
+    ):
+        return None
+    if PEOPLE in also and table.on(columns[0]).missing:
+        return None
+    counted = first if leader == PEOPLE or first.statistic != PEOPLE else second  # people alone: another mechanism
+    sampled = second if second.statistic in SAMPLED else first
+    return replace(
+        counted, statistic=leader, also=also, by=first.by, epsilon=first.epsilon, pinned=first.pinned,
+        target=first.target if leader == first.statistic or (first.statistic, leader) == (MEAN, SPREAD) else None,
+        min_rows=second.min_rows or first.min_rows, whole_population=sampled.whole_population,
+    )  # fmt: skip

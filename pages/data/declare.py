@@ -38,6 +38,7 @@ def declare(file: SessionFile) -> None:
     """Draw the controls of the columns' domains, of the unit of privacy, and of the columns in use."""
     open_description(file)
     edit_grid(file)
+    errors_place = st.container()
     st.caption("Cells may be pasted from a spreadsheet or a codebook: choose a cell, then Ctrl+V.")
     offer_names(file)
     if not is_engine_table(file):
@@ -47,7 +48,7 @@ def declare(file: SessionFile) -> None:
     inputs = _columns_to_count(file, person)
     table, errors = declared_table(inputs, person=person, person_rows=person_rows)
     for name in list(errors)[:MAX_NAMED]:
-        st.error(f"{as_code(name)}: {errors[name]}")
+        errors_place.error(f"{as_code(name)}: {errors[name]}")
     _show_label_counts(inputs)
     _show_missing_inputs(inputs)
     source_in_use = upload()

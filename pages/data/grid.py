@@ -19,7 +19,7 @@ import streamlit as st
 
 from dpcore.core import ParameterError, exactly, read_number
 from dpcore.data.columns import Labels, Number, is_labels
-from dpcore.data.dates import STEPS
+from dpcore.data.dates import STEPS, bound_of
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.dictionaries.description import AGE, CATEGORY, DATE, NUMBER, WHOLE, YES_NO, DescribedColumn
 from dpcore.data.dictionaries.labels import joined_labels, labels_text, split_labels
@@ -111,10 +111,12 @@ class ColumnInput:
 
     def described(self) -> DescribedColumn:
         """Return the inputs as a data dictionary states them."""
-        dated = self.kind in DATES
+        dated, step = self.kind in DATES, DATES.get(self.kind, "day")
+        low, high = (self.low or "").strip() if self.kind != AGE else "", (self.high or "").strip()
+        if dated:
+            low, high = bound_of(low, step, is_last=False), bound_of(high, step, is_last=True)
         return DescribedColumn(
-            name=self.name, used=self.use, kind=DATE if dated else self.kind, step=DATES.get(self.kind, "day"),
-            low=(self.low or "").strip() if self.kind != AGE else "", high=(self.high or "").strip(),
+            name=self.name, used=self.use, kind=DATE if dated else self.kind, step=step, low=low, high=high,
             clamp=self.outside != MISSING, bins=int(self.bins or 0) if self.kind == NUMBER else 0,
             unit=clean_name(self.unit or "") if self.kind != AGE else "",
             labels=split_labels(self.labels or "") if self.kind == CATEGORY else (),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.data.declare import declare, declared_columns
-from pages.data.descriptions.controls import clear_stored
 from pages.data.engines import choose_engine, is_engine_table
 from pages.data.fit_check import offer_unfit_count
 from pages.data.picker import OWN_FILE
 from pages.data.summary import show_summary, use_data_button
+from pages.data.tab_storage import clear_stored
 from pages.data.upload import SessionFile, file_card, session_file, take_file
 from pages.shell.server.host_origin import NO_FILES, is_public_demo
 from pages.shell.session import upload

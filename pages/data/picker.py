@@ -34,6 +34,8 @@ OWN_FILE = "my-file"
 ROW_CHOICES = (100, 300, 1000, 3000, 10_000, 20_269, 30_000, 66_353, 100_000, 300_000, 1_000_000)
 SHAPE, ROWS, BITS = "bimodal", DEFAULT_RECIPE.source.public_rows, 10
 """Defaults of every page."""
+HOME: Mapping[str, Any] = {str(DATA): "ages", "bits": 7}
+"""Controls of the data set that is in use before one is chosen: ages, where a cell is a year."""
 UNITS = {
     "0": "A row",
     "1": "A person with one row",
@@ -200,6 +202,8 @@ def current_source(*, persons: bool = False) -> Source:
     Raises:
         ParameterError: it was an uploaded file that no longer exists.
     """
+    if not is_data_chosen():
+        return generated_rows(HOME[DATA], n=ROWS, bits=HOME["bits"])
     chosen = str(_link_value("data", SHAPE))
     if chosen == OWN_FILE:
         own_source = own_rows()
@@ -207,6 +211,11 @@ def current_source(*, persons: bool = False) -> Source:
             raise ParameterError("The uploaded file is no longer here. Upload it again on the Data page.")
         return own_source
     return public_source(chosen, persons=persons)
+
+
+def is_data_chosen() -> bool:
+    """Return whether this session or the link names a data set."""
+    return DATA.is_set or DATA in linked_values() or DATA in st.query_params
 
 
 def follow_data_in_use(page: PageSpec) -> None:

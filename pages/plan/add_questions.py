@@ -12,10 +12,9 @@ from dpcore.data.columns import is_labels, is_number
 from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Thresholds, classes_for
 from dplab import advice
-from dprelease.plan.planned_question import QUANTITIES, WHOLE_TABLE, PlannedQuestion
+from dprelease.plan.planned_question import QUANTITIES, WHOLE_TABLE, PlannedQuestion, shared
 from dprelease.plan.predicates import read_lines
 from dprelease.plan.questions import MAX_QUESTIONS
-from dprelease.plan.shared_counters import shared
 from dprelease.plan.titles import RANGE_TITLES, question_title
 from pages.plan.group_form import available_groups, group_question, group_settings, pick_groups
 from pages.plan.plan_table import NOTE, PlanTable, controls_version

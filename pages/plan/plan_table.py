@@ -167,12 +167,16 @@ def open_plan_file() -> None:
     except ParameterError as problem:
         st.error(escaped(str(problem)))  # the message quotes the file and is shown as Markdown
         return
-    PLAN_OPENED.value = plan
-    NOTE.value = " ".join(_replaced_mechanisms(text, plan))
+    open_plan(plan, note=" ".join(_replaced_mechanisms(text, plan)))
+    st.rerun()
+
+
+def open_plan(plan: Plan, *, note: str) -> None:
+    """Have the next run show a plan with the table that its file declares."""
+    PLAN_OPENED.value, NOTE.value = plan, note
     QUESTIONS.value = {**QUESTIONS.value, OPENED: plan.questions}
     VERSION.value += 1
     NEXT_TABLE.value = OPENED
-    st.rerun()
 
 
 def _replaced_mechanisms(text: bytes, plan: Plan) -> Iterator[str]:

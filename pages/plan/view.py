@@ -42,6 +42,7 @@ from pages.plan.questions import (
     target_of,
     undo,
 )
+from pages.plan.stored_plan import restore_opened_plan, store_plan
 from pages.plan.synthetic_table import show_synthetic_table
 from pages.shell.ledger.spent import spent_words
 from pages.shell.private.data_in_use import escaped, link_to_data
@@ -92,6 +93,7 @@ def show_plan() -> None:
     head = st.container()
     if next_table := NEXT_TABLE.pop():
         TABLE.value = next_table
+    restore_opened_plan()
     with st.sidebar:
         plan_table = pick_table()
         open_plan_file()
@@ -112,6 +114,7 @@ def show_plan() -> None:
         beta=plan_table.beta, file_format=plan_table.file_format,
     )  # fmt: skip
     keep_plan(plan_table.key, plan)
+    store_plan(plan_table, plan)
     action_row = _solve_buttons(plan_table, plan)
     _answer_request(plan_table, plan)
     cached_predictions: Predictions = remember("predicted", dict)
@@ -201,6 +204,7 @@ def _show_empty(plan_table: PlanTable, head: DeltaGenerator) -> None:
         st.markdown("No statistic yet: add one above.", width="content")
         st.button("Load an example", key="plan_example", on_click=load_example, args=(plan_table,))
         _undo_button(plan_table)
+    store_plan(plan_table, None)
     show_synthetic_table(plan_table, ())
 
 

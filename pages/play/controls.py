@@ -20,25 +20,24 @@ from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import classes_for
 from dplab.recipe import DEFAULT_RECIPE, MAX_TRIALS, Recipe
 from pages.charts.live import live_slider
-from pages.data.picker import OWN_FILE, pick_source
+from pages.data.picker import HOME, OWN_FILE, is_data_chosen, pick_source
 from pages.play.groups.form import TITLE as GROUP_TITLE
 from pages.play.groups.form import GroupRequest, ask_groups, group_columns
 from pages.play.weights import ask_weights
 from pages.shell.controls import Value, check_link, choice, control, log_stops, neighbours, seed, stops
-from pages.shell.links import in_link, linked_values, to_link
+from pages.shell.links import in_link, to_link
+from pages.shell.presentation import KEY as PRESENT
 from pages.shell.private.twin import registered_rows
 from pages.shell.session import DATA
 from pages.shell.state import set_controls
 
 OPENING_EPSILON = 0.1
 """ε at which the page opens: small enough that the noise is seen."""
-HOME = {str(DATA): "ages", "bits": 7}
-"""Controls of a session that opens the page with an empty link: ages, where a cell is a year."""
 
 
 def read_recipe() -> Recipe | GroupRequest | None:
     """Draw all controls except ε and return their recipe, or request of means by group; None if an input is missing."""
-    if not st.query_params and not DATA.is_set and not linked_values():
+    if not ({*st.query_params} - {PRESENT} or is_data_chosen()):
         set_controls(HOME)
         st.query_params.update({key: str(value) for key, value in HOME.items()})
     source = pick_source(pairs=True, persons=True, is_home=True)

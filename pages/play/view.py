@@ -19,10 +19,10 @@ from dplab.measure import ErrorReport, measure
 from dplab.recipe import Recipe
 from pages.charts.component import draw
 from pages.charts.live import live_line
-from pages.data.picker import ROW_CHOICES
+from pages.data.picker import HOME, ROW_CHOICES
 from pages.data.summary import log_scale
 from pages.play.comparison import draw_tradeoff, private_parameters, problem_key
-from pages.play.controls import HOME, at_epsilon, read_recipe
+from pages.play.controls import at_epsilon, read_recipe
 from pages.play.data_independent import data_independent_summary
 from pages.play.details import detail_popovers
 from pages.play.fragments import rerun_whole_page, run_as_fragment

@@ -72,9 +72,11 @@ def _rehearse(digest: str) -> None:
 
 def confirm(ledger: Ledger, dataset_id: str, request: Request, table: Table, *, price: Price, spent: Spent) -> None:
     """Draw state 5, the only button that charges; it releases the request that it was drawn with."""
+    left = spent.left - price
+    exactly = f" Exactly, this spends {price.exact_words}." if price.delta else ""
     st.markdown(
-        f"This spends {price} and releases once. Budget left afterwards: {spent.left - price}. This cannot be undone.",
-        help=PREVIEW,
+        f"This spends {price} and releases once. Budget left afterwards: {left.left_words}. This cannot be undone.",
+        help=PREVIEW + exactly,
     )
     st.button(
         f"{SPEND} {price.measure.letter} {price.amount} of {spent.budget.amount}", key="release_charge", type="primary",

@@ -1,4 +1,4 @@
-"""States 1 and 2 of the Release page: no ledger, and data that are not registered."""
+"""The state of the Release page in which the data are not registered; the first registration starts a ledger."""
 
 from __future__ import annotations
 
@@ -27,6 +27,10 @@ from pages.shell.state import SessionKey
 from pages.shell.status import show_relation
 
 NO_LEDGER = "There is no ledger on this machine yet. Every release needs one."
+STARTED = (
+    "Register starts one, in a folder that only the account running this app can read. It adds up the cost of all "
+    "releases and refuses one that exceeds the budget."
+)
 FIXED = "You cannot change the unit of privacy and the neighbouring relation later."
 COUNT_IS_PRIVATE = (
     "If one row is replaced, the number of rows is public. Declare it public on the Data page, or choose "
@@ -39,26 +43,10 @@ PROBLEM = SessionKey("release_problem", "")
 PRIVATE_NAME = "A private table"
 
 
-def start_a_ledger() -> None:
-    """Draw state 1: there is no ledger."""
-    st.header(NO_LEDGER)
-    st.caption(
-        "Only the account that runs this app can read its folder. The ledger adds up the cost of all "
-        "releases and refuses a release that exceeds the budget. Every stored result has a charge."
-    )
-    st.button("Start a ledger", type="primary", on_click=_start, key="ledger_start")
-
-
-def _start() -> None:
-    try:
-        actor().must_be_steward("start a ledger")
-        Ledger.open(default_folder())
-    except LedgerError as problem:
-        PROBLEM.value = str(problem)
-
-
-def register(ledger: Ledger, source: Source) -> None:
-    """Draw state 2: the form that registers a data set."""
+def register(ledger: Ledger | None, source: Source) -> None:
+    """Draw the form that registers a data set, and starts a ledger where there is none."""
+    if ledger is None:
+        st.caption(f"{NO_LEDGER} {STARTED}")
     st.header(f"{escaped(source.origin.provenance.title)} is not registered yet")
     key_suffix = _key_suffix(source)
     left, right = st.columns(2)
@@ -83,7 +71,7 @@ def register(ledger: Ledger, source: Source) -> None:
             "Budget δ", 0.0, 0.1, max(USUAL_DELTA, least_delta), step=None, format="%g",
             key=f"release_delta-{key_suffix}", help="With 0, only pure ε mechanisms are allowed.",
         )  # fmt: skip
-    existing_id = _same_people(ledger, key_suffix)
+    existing_id = _same_people(ledger, key_suffix) if ledger else ""
     st.caption(FIXED)
     if st.button(
         "Register",
@@ -92,6 +80,9 @@ def register(ledger: Ledger, source: Source) -> None:
         disabled=existing_id is None or not is_visible(name) or n is None,
     ):
         try:
+            if ledger is None:
+                actor().must_be_steward("start a ledger")
+                ledger = Ledger.open(default_folder())
             record_access_without_ledger(source)
             if existing_id:
                 with ledger.turn(existing_id, patience=PATIENT):  # a running draw holds the turn, possibly for long

@@ -32,7 +32,7 @@ from pages.release.draw import (
 )
 from pages.release.login import account_bar, login_page, show_published
 from pages.release.past import past_releases
-from pages.release.register import NO_LEDGER, PROBLEM, register, start_a_ledger
+from pages.release.register import NO_LEDGER, PROBLEM, register
 from pages.release.request import DrawState, cap_mismatch, current_draw, page_query, request_another, request_of
 from pages.release.results import day_of, show_result, stored_sentence
 from pages.release.shared_rows import shared_rows, sharing_button
@@ -61,7 +61,6 @@ MAX_LINES = 6
 STEPS = ("Plan", "Budget", "Rehearse", SPEND)
 PLANNING, BUDGET, REHEARSAL, SPENDING, RELEASED = range(5)
 """The current step, and the end of all."""
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def show_release() -> None:
@@ -88,16 +87,16 @@ def show_release() -> None:
     if store is None and not admitted():
         st.info(NO_LEDGER)
         return
-    if store is None:
-        start_a_ledger()
-        _details()
-        return
     with st.sidebar:
         page = page_query()
         source = page.source if page else pick_source(pairs=True, persons=True)
     if page:
         show_data_in_use(source)
     source = untwinned(source)
+    if store is None:
+        register(None, source)
+        _details()
+        return
     if not admitted():
         _analysts(store, source, drawing, page, steps)
         return
@@ -259,21 +258,9 @@ def _show_outcome(store: Ledger, account: Account, state: DrawState, first_reque
 
 def budget_sentence(budget: Price) -> str:
     """Return the total budget of a data set as a sentence."""
-    amounts = budget.private.document
-    amount = (
-        f"({amounts['epsilon']}, {_power(amounts['delta'])})-private"
-        if budget.delta
-        else f"{amounts['epsilon']}-private"
-    )
-    return f"All releases of these data together are {amount}."
-
-
-def _power(text: str) -> str:
-    """Return a power of ten such as 0.000001 as 10⁻⁶, and any other number unchanged."""
-    zeros = text.removeprefix("0.")
-    if zeros.strip("0") == "1" and zeros.endswith("1"):
-        return f"10{str(-len(zeros)).translate(SUPERSCRIPTS)}"
-    return text
+    private = budget.private
+    amount = f"({private.amount}, {private.delta_words})" if budget.delta else private.amount
+    return f"All releases of these data together are {amount}-private."
 
 
 def _registration_sentence(account: Account) -> str:

@@ -3,6 +3,7 @@
 const SOON = 15000; // milliseconds: a busy server takes its time to send the next page
 const LOST = "dpscope-file"; // in this tab's own storage: whether it held a file; nothing of the file
 const TABLET = matchMedia("(min-width: 768px) and (max-width: 1099.98px)"); // Streamlit itself folds the rail on a phone only
+const PHONE = matchMedia("(max-width: 767.98px)"); // the rail is a drawer over the page
 const LEADS = ".st-key-tradeoff_chart, .st-key-needed_chart"; // a click there goes to another mechanism
 let reloaded = true, railOpened = false, railWatched = false;
 
@@ -47,8 +48,9 @@ function closeDrawer({ target }) {
 // On a tablet the pictures need the rail's width: it is folded until the reader opens it, and comes back where there is room.
 function keepRailFolded() {
   const opener = '[data-testid="stExpandSidebarButton"]', closer = '[data-testid="stSidebarCollapseButton"]';
+  const close = () => document.querySelector(`[data-testid="stSidebar"][data-collapsed="false"] ${closer} button`)?.click();
   const fold = () => {
-    if (TABLET.matches && !railOpened) document.querySelector(`[data-testid="stSidebar"][data-collapsed="false"] ${closer} button`)?.click();
+    if (TABLET.matches && !railOpened) close();
     document.documentElement.dataset.rail = "known"; // see frame.css
   };
   fold();
@@ -56,10 +58,9 @@ function keepRailFolded() {
   railWatched = true;
   // Streamlit opens it on another page, and where the window was a phone's.
   new MutationObserver(fold).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["data-collapsed"] });
-  TABLET.addEventListener("change", ({ matches }) => {
-    if (matches) fold();
-    else if (innerWidth > 1000) document.querySelector(opener)?.click();
-  });
+  const open = () => { if (innerWidth > 1000) document.querySelector(opener)?.click(); };
+  TABLET.addEventListener("change", ({ matches }) => (matches ? fold() : open()));
+  PHONE.addEventListener("change", ({ matches }) => (matches ? close() : open())); // a window may skip the tablet's widths
   document.addEventListener("click", ({ isTrusted, target }) => {
     if (isTrusted && target.closest?.(opener)) railOpened = true;
     if (isTrusted && target.closest?.(closer)) railOpened = false;

@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Entry, Neighbours, Parameter, exactly, read_number
 from pages.shell.links import in_link, linked_keys, reset_on_history, to_link
+from pages.shell.presentation import KEY as PRESENT
 from pages.shell.presentation import presentation_place
 from pages.shell.server.streamlit_internals import remove_parameters
 from pages.shell.state import SessionKey
@@ -202,7 +203,7 @@ def choice(
             persist_state="session",
         )
     )
-    if chosen != first or (named_alone and not {*st.query_params} - {key}):
+    if chosen != first or (named_alone and not {*st.query_params} - {key, PRESENT}):
         if st.query_params.get(key) != chosen:
             st.query_params[key] = chosen
     elif key in st.query_params:

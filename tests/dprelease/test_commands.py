@@ -52,7 +52,7 @@ def test_the_walk_of_a_release(capsys: pytest.CaptureFixture[str], folder: Path)
     assert told(capsys, REGISTER)[0] == 0
     assert default_folder() == folder / "home" / "dpscope" / "ledger" and default_folder().is_dir()
     code, sentence = told(capsys, "release request.json data.csv --out first")
-    assert code == 0 and "Entry 1, charged ε 0.5. Not published. Left: ε 0.5 and δ 0.000001." in sentence
+    assert code == 0 and "Entry 1, charged ε 0.5. Not published. Left: ε 0.5 and δ 10⁻⁶." in sentence
     before = Path("first/counts.csv").read_bytes()
     assert told(capsys, "release request.json data.csv --out first")[0] == 0  # free, the same bytes
     assert Path("first/counts.csv").read_bytes() == before
@@ -64,7 +64,7 @@ def test_the_walk_of_a_release(capsys: pytest.CaptureFixture[str], folder: Path)
     assert told(capsys, "ledger publish 2")[0] == 0
     assert "Published" in told(capsys, "release again.json data.csv --out second")[1]
     assert told(capsys, "release again.json data.csv --zip")[0] == 0 and Path("release-2.zip").is_file()
-    assert "left ε 0 and δ 0.000001" in told(capsys, "ledger show")[1]
+    assert "left ε 0 and δ 10⁻⁶" in told(capsys, "ledger show")[1]
     assert told(capsys, "ledger check")[0] == 0
     assert told(capsys, "ledger check --against second/certificate.json")[0] == 0
     code, sentence = told(capsys, "ledger check --ledger old --against second/certificate.json")

@@ -140,7 +140,7 @@ def test_delta_is_charged_too(tmp_path: Path) -> None:
     assert isinstance(release(ledger, dataset_id, request_of(**settings), few_rows(), ANALYST), Stored)
     came = release(ledger, dataset_id, request_of(**settings, draw=2), few_rows(), ANALYST)
     assert came == Refused(
-        sentence="The release needs ε 0.5 and δ 0.000001, but only ε 1.5 and δ 0.0000005 is left. Nothing was released."
+        sentence="The release needs ε 0.5 and δ 10⁻⁶, but only ε 1.5 and δ 5·10⁻⁷ is left. Nothing was released."
     )
 
 

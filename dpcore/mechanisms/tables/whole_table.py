@@ -79,10 +79,13 @@ class RowsRelease(ContrastsRelease):
     """Noisy contrasts, and the synthetic rows made from them."""
 
     def rows(self, *, trial: int = 0) -> Integers:
-        """Return the cells of n synthetic rows, (n, d): the same each time."""
+        """Return the cells of the synthetic rows, (rows, d): the same each time.
+
+        They are as many as the released total says, and at most n, which is nominal where rows are added or removed.
+        """
         check_rows(self.problem)
         tables, attributes = self.tables(trial=trial), len(self.domain.names)
-        ways, n = self.plan.cliques.ways, self.problem.n
+        ways, n = self.plan.cliques.ways, min(max(round(float(self.residuals(trial)[()][0])), 1), self.problem.n)
         if ways == 1:
             tree = Tree(steps=tuple((attribute, ()) for attribute in range(attributes)))
         else:
@@ -91,7 +94,7 @@ class RowsRelease(ContrastsRelease):
         largest = {chosen: table for chosen, table in tables.items() if len(chosen) == ways}
         return fitted_rows(rows, largest if ways > 1 else {}, seed=self._seed(trial))
 
-    def off_by(self, table: Set, rows: Integers, *, beta: float) -> Floats:
+    def off_by(self, table: Set, rows: Sequence[Integers] | Integers, *, beta: float) -> Floats:
         """Return the rows by which no cell of a table of the synthetic rows is wrong, (T,), except with chance beta.
 
         The bound is for all tables of k columns at once, k being that of the measured tables, and follows from what was
@@ -100,7 +103,7 @@ class RowsRelease(ContrastsRelease):
 
         Args:
             table: at most k columns.
-            rows: of each release, (T, n, d).
+            rows: of each release, T times (rows, d).
             beta: failure probability.
         """
         if len(table) > self.plan.cliques.ways:
@@ -120,7 +123,7 @@ class RowsRelease(ContrastsRelease):
         """Return how far the rows are from what was released, a line for each measured table; post-processing.
 
         Args:
-            rows: those of the first release, (n, d).
+            rows: those of the first release, (rows, d).
             beta: failure probability of the last column, for all tables at once.
 
         Returns:
@@ -216,7 +219,7 @@ class WholeTable(ResidualPlanner):
 
     @override
     def check_size(self, problem: Problem) -> None:
-        """Synthetic rows, as many as the public n: see ``check_rows``."""
+        """Synthetic rows, at most as many as the public n: see ``check_rows``."""
         check_rows(problem)
 
     @override

@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from functools import partial
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
 import streamlit as st
@@ -35,7 +35,8 @@ from pages.data.grid import (
     put_cells,
     reset_grid,
 )
-from pages.data.upload import FORGOTTEN, PERSON, SessionFile, plural, session_file
+from pages.data.tab_storage import DESCRIPTION_ITEM, TabItem
+from pages.data.upload import PERSON, SessionFile, plural, session_file
 from pages.shell.ledger.accounts import account_of, ledger
 from pages.shell.ledger.roles import admitted
 from pages.shell.ledger.spent import QUICK_ROWS
@@ -45,13 +46,6 @@ from pages.shell.state import SessionKey, set_controls
 
 MAX_STORED = 1 << 18
 """Maximum number of characters of a description that the tab stores."""
-TAB = "description-tab"
-"""Key of the tab's storage where no file is in use; otherwise the end of it."""
-_storage = st.components.v2.component(
-    "dpscope.description",
-    js=(Path(__file__).resolve().parent / "storage.js").read_text(encoding="utf-8"),
-    isolate_styles=False,
-)
 NONE_RELEASED = "Earlier releases declared no column of this file. Nothing was filled in."
 FORMS = "Table Schema or CSVW metadata (JSON), SmartNoise metadata (YAML), or a codebook (CSV: name, type, min, max)."
 
@@ -216,29 +210,15 @@ def save_description(file: SessionFile, *, person: str, person_rows: int, filled
 
 def _store_in_tab(file: SessionFile, text: str) -> None:
     """Store a description in the tab; if there is none yet, restore that of a file of this name."""
-    restore = SessionKey(f"{file.prefix}restore", True)
-    if text:
-        restore.value = False
     if len(text) > MAX_STORED:
-        text = ""
         st.caption("This description is too large to be kept after a reload. Save it.")
-    _storage(
-        key=f"{file.prefix}{TAB}", on_restored_change=partial(_restore, f"{file.prefix}{TAB}"),
-        data={"name": file.table.name, "text": text, "restore": restore.value},
-    )  # fmt: skip
+    item = TabItem(item=DESCRIPTION_ITEM, key=f"{file.prefix}description-tab", name=file.table.name)
+    item.store(text, at_most=MAX_STORED, on_restored=partial(_restore, file.turn))
 
 
-def _restore(key: str) -> None:
-    """Callback: fill the grid, if nothing is declared yet, from what the tab stored; it may be anything."""
-    file, stored = session_file(), SessionKey[Any](key, None).value.restored
-    if file is None or key != f"{file.prefix}{TAB}" or not SessionKey(f"{file.prefix}restore", True).value:
-        return
-    SessionKey(f"{file.prefix}restore", True).value = False
-    content = stored.encode(errors="replace") if isinstance(stored, str) else b""
-    _open(file, content, name="description.json", sentence="Your description is restored. Check it.")
-
-
-def clear_stored() -> None:
-    """Remove the description from the tab if its file was removed in this session."""
-    if FORGOTTEN.value:
-        _storage(key=TAB, data={"restore": False})
+def _restore(turn: int, stored: str) -> None:
+    """Callback: fill the grid, if nothing is declared yet, from what the tab stored."""
+    file = session_file()
+    if file is not None and file.turn == turn:
+        content = stored.encode(errors="replace")
+        _open(file, content, name="description.json", sentence="Your description is restored. Check it.")

@@ -107,7 +107,7 @@ def declared_again(page: Page) -> Locator:
     return cell(page, 1, 4)
 
 
-def test_a_description_survives_a_reload_and_is_gone_with_its_file(page: Page, server: Server) -> None:
+def test_a_description_and_a_plan_survive_a_reload_and_are_gone_with_their_file(page: Page, server: Server) -> None:
     bring(visit(page, server, OWN_FILE), VISITS)
     type_at(page, 1, 3, "0", "90")
     restored = page.get_by_text("Your description is restored.")
@@ -122,6 +122,18 @@ def test_a_description_survives_a_reload_and_is_gone_with_its_file(page: Page, s
     expect(page.get_by_role("alert").filter(has_text="description")).to_have_count(1)
     expect(restored).to_have_count(0)
     type_at(page, 1, 3, "0", "90")
+    go_to(page, "plan")
+    press_button(page, "Load an example")
+    planned = page.get_by_text("1. Counts in ranges of age", exact=True)
+    expect(planned).to_be_visible()
+    page.reload()
+    settled(page)
+    expect(planned).to_have_count(0)  # not without the file, and not on another table
+    bring(visit(page, server, OWN_FILE), VISITS)
+    go_to(page, "plan")
+    expect(planned).to_be_visible()
+    expect(page.get_by_text("Your plan is restored.")).to_be_visible()
+    go_to(page, "data")
     press_button(page, "Remove this file")
-    assert page.evaluate("sessionStorage.getItem('dpscope-description')") is None
+    assert page.evaluate("Object.keys(sessionStorage).filter((key) => key.startsWith('dpscope-'))") == []
     expect(declared_again(page)).not_to_have_text("90")

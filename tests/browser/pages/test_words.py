@@ -163,6 +163,10 @@ def test_a_page_without_controls_at_the_side_has_no_column_for_them(page: Page, 
     go_to(visit(page, server, "one-number"), "release")  # the browser remembers how wide the column was
     go_to(visit(page, server, "release"), "one-number")
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
+    page.set_viewport_size(PHONE)
+    expect(page.get_by_test_id("stSidebar")).not_to_be_in_viewport()  # the drawer would cover the page
+    page.set_viewport_size(DESKTOP)
+    expect(page.get_by_test_id("stSidebar")).to_be_in_viewport()
     go_to(page, "release")
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
 

@@ -24,7 +24,7 @@ from tests.kit.browser import CHROMIUM_FLAGS, Server, running_server, watched_pa
 from tests.kit.rest import settled
 
 CODE = "Xk3-a-code-of-a-test-0123456789"
-START = "Start a ledger"
+START = "Register"
 
 
 def requested(server: Server, path: str, *, method: str = "GET", **headers: str) -> http.client.HTTPResponse:

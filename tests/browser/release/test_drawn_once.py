@@ -70,7 +70,7 @@ def press(page: Page, name: str) -> None:
 
 def ready(page: Page) -> Page:
     """One click before the charge."""
-    for name in ("Start a ledger", "Register", "Test run, free"):
+    for name in ("Register", "Test run, free"):
         if page.get_by_role("button", name=name).count():
             press(page, name)
     expect(page.get_by_role("button", name=spend("1"))).to_be_visible()

@@ -255,7 +255,7 @@ def test_an_analyst_plans_and_releases_statistics_of_a_messy_file_that_agree_wit
             hand.on(page.get_by_text("A synthetic table"))
             hand.button("Add them to the plan")
             before = hand.count
-            for name in ("Release it", "Start a ledger", "Register", "Test run, free"):
+            for name in ("Release it", "Register", "Test run, free"):
                 hand.button(name)
             hand.on(page.get_by_role("button", name=CHARGE))
             expect(page.get_by_text(CHARGED)).to_be_visible()

@@ -71,7 +71,7 @@ def test_a_reader_an_analyst_and_a_steward_log_in_and_do_what_they_may(browser: 
             with logged_in(browser, here, EVE) as page:
                 expect(page.get_by_text(f"{EVE}, viewer")).to_be_visible()
                 expect(page.get_by_text(NOTHING)).to_be_visible()
-                expect(page.get_by_role("button", name="Start a ledger")).to_have_count(0)
+                expect(page.get_by_role("button", name="Register")).to_have_count(0)
             with logged_in(browser, here, ADA) as steward:
                 press(ready(steward), spend("1"))
                 expect(steward.get_by_text("Entry 1, charged ε 1. Not published.")).to_be_visible()

@@ -47,7 +47,6 @@ def test_a_newcomer_walks_from_a_private_file_by_a_plan_to_a_verified_release(br
         press(page, "Load an example")
         expect(page.get_by_role("heading", name="1 statistic of your table · ε = 0.5")).to_be_visible()
         press(page, "Release it")
-        press(page, "Start a ledger")
         assert len(visible_words(page)) <= MOST
         sound(page)
         press(page, "Register")

@@ -14,7 +14,7 @@ from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.reading.tables import read_table
 from dpcore.data.twin import twin
 from dpcore.randomness import Preview
-from dprelease.downloads.group_tables import HIDDEN, rows_needed
+from dprelease.downloads.group_tables import HIDDEN, rows_needed, rows_with_margin
 from dprelease.downloads.statistics import OF_POPULATION, ReleasedStatistic, printable_shares, released_statistics
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
@@ -66,6 +66,12 @@ def test_counts_have_the_interval_of_the_noise(key: str) -> None:
         half = (found.high - found.low) / 2
         assert np.ptp(half) == 0 and f"± {half[0]:g}" in found.sentence and found.sentence.endswith("(95%)")
     assert covered >= 0.85 * 2 * asked  # at 95% fewer have a chance below 1e-4
+
+
+def test_a_number_of_rows_is_rounded_on_a_card_as_in_the_report() -> None:
+    value, half = np.array([226.0]), np.array([115.0])
+    rows = ReleasedStatistic(title="Rows", labels=[""], values=value, low=value - half, high=value + half, whole=True)
+    assert rows.amount(0) == rows_with_margin(226.0, 115.0) == "226 ± 115"
 
 
 def test_a_mean_has_an_interval_in_its_unit() -> None:

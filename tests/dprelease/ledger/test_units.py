@@ -61,6 +61,14 @@ def test_a_decimal_has_one_spelling() -> None:
             parse_units(wrong, NANO_DIGITS)
 
 
+def test_delta_is_short_in_words_and_never_looks_better_than_it_is() -> None:
+    odd = Price(epsilon_or_rho=5 * 10**8, delta=11_107_337_928)
+    assert (str(odd), odd.left_words) == ("ε 0.5 and δ 1.12·10⁻⁸", "ε 0.5 and δ 1.11·10⁻⁸")
+    assert odd.exact_words == "ε 0.5 and δ 0.000000011107337928" and odd.document["delta"] in odd.exact_words
+    assert [price(1, delta).delta_words for delta in (1e-6, 5e-7, 0.01)] == ["10⁻⁶", "5·10⁻⁷", "0.01"]
+    assert str(price(1)) == "ε 1"
+
+
 @pytest.mark.parametrize("document", [{"a": 0.5}, {"a": [{"b": 1.0}]}, {1: "a"}, {"a": b"x"}])
 def test_a_document_holds_no_float_and_nothing_unknown(document: object) -> None:
     with pytest.raises(ParameterError):

@@ -15,9 +15,8 @@ from dpcore.randomness import Preview
 from dprelease.plan.errors import twin_of
 from dprelease.plan.groups import FOLLOWING, STATISTICS
 from dprelease.plan.margins import margin
-from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion, shared
 from dprelease.plan.questions import Plan
-from dprelease.plan.shared_counters import shared
 
 TABLE = DeclaredTable(
     columns=(

@@ -15,9 +15,10 @@ from dpcore.data.bundled import bundled
 from dpcore.data.columns import is_number
 from dpcore.data.dates import Ages, Dates
 from dpcore.data.declarations import Capped
+from dpcore.data.dictionaries.description import DATE, DescribedColumn
 from dpcore.data.product import Product
 from dpcore.data.samples import SAMPLES
-from pages.data.grid import COLUMN_TYPES, TITLES, declared_table, fixed_column, frame_of
+from pages.data.grid import COLUMN_TYPES, TITLES, column_input, declared_table, fixed_column, frame_of
 from pages.data.picker import BY_PERSON
 from pages.data.upload import PERSON, ROW
 from tests.pages.data.test_page import (
@@ -71,6 +72,15 @@ def test_a_date_is_declared_in_its_unit_and_drawn_with_its_names() -> None:
     sound(app.switch_page("play/page.py").run())
     app.session_state["data"] = "my-file"
     assert drawn(sound(app.run()))["data_chart"]["layout"]["xaxis"]["ticktext"][0] == "01<br>2024"
+
+
+@pytest.mark.parametrize("step", ["day", "month", "year"])
+def test_years_bound_dates_of_every_unit(step: str) -> None:
+    """Typed years had left a column of days out."""
+    typed = column_input(DescribedColumn(name="born", kind=DATE, step=step, low="1930", high="2009"))
+    whole = {"day": ("1930-01-01", "2009-12-31"), "month": ("1930-01", "2009-12"), "year": ("1930", "2009")}
+    first, last = whole[step]
+    assert typed.domain() == Dates(step=step, first=first, last=last, missing=True)
 
 
 def test_an_age_is_declared_by_the_day_on_which_it_is_counted() -> None:

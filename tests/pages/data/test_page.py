@@ -248,7 +248,7 @@ def test_a_column_that_is_used_is_the_data_in_use_until_its_file_is_forgotten() 
         return str(next(link.proto.label for link in app.get("page_link")))
 
     app = with_file()
-    assert chip() == "Public · Two humps, 10,000 rows"
+    assert chip() == "Public · Ages, 10,000 rows"
     app = declared_pay(app)
     assert chip() == r"Private · people\.csv\: pay · assumed n = 10,000" and app.session_state["data"] == "my-file"
     app = press(app, "Remove this file")

@@ -14,6 +14,7 @@ from dpcore import entry
 from dpcore.core import DataRelease, Neighbours
 from dpcore.data.columns import is_number
 from dpcore.data.dates import Dates
+from dpcore.data.generators import GENERATORS
 from dpcore.data.reading.tables import read_table
 from dpcore.data.samples import load_sample
 from dpcore.data.sources import generated_rows
@@ -31,7 +32,7 @@ from pages.shell.tasks import shared
 from pages.shell.tasks.shared import is_public_work
 from tests.kit.sources import own
 from tests.pages.drawn_charts import component, drawn, headline, sent_states
-from tests.pages.opening import MAIN, neighbours_said, sound, texts, visitor
+from tests.pages.opening import MAIN, neighbours_said, opened, sound, texts, visitor
 from tests.pages.play.test_page import uploaded
 
 DAYS_OF_SPRING = [str(day) for day in np.arange(np.datetime64("2017-03-01"), np.datetime64("2017-06-01"))]
@@ -53,6 +54,13 @@ def test_other_data_do_not_take_the_empty_link_of_the_ages_with_which_it_opens()
     app = sound(app.slider(key="bits").set_value(10).run())
     assert app.query_params["data"] == "bimodal" and "of 10,000 rows" in headline(app)
     assert started(epsilon="0.1").selectbox(key="data").value == "bimodal", "links of other settings stay as they are"
+
+
+def test_learn_and_a_presentation_have_the_data_with_which_the_app_opens() -> None:
+    assert [started(present="1").query_params[key] for key in ("data", "bits")] == ["ages", "7"]
+    app = sound(opened("learn/page.py", lesson="odds"))
+    [chip] = [each.proto.label for each in app.get("page_link") if "database" in each.proto.icon]
+    assert GENERATORS["ages"].title in chip
 
 
 def test_the_picture_does_not_tell_whether_you_are_in_the_data() -> None:

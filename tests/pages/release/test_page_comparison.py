@@ -65,7 +65,7 @@ def test_the_line_on_top_follows_a_comparison_in_the_same_visit(no_ledger: Path)
         app.query_params["data"] = "generated"
         return sound(app.run())
 
-    app = press(press(at_numbers_made_up(), "Start a ledger"), "Register")
+    app = press(at_numbers_made_up(), "Register")
     press(press(app, "Test run, free"), SPEND)
     assert "Budget spent: **ε = 0**" not in said(at_numbers_made_up())
 
@@ -117,7 +117,7 @@ def test_a_look_that_was_stopped_stays_so_until_somebody_goes_on(no_ledger: Path
 def test_a_registration_that_was_ended_while_rows_were_read_leaves_nothing(
     no_ledger: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = press(came(), "Start a ledger")
+    app = came()
     with monkeypatch.context() as patch:
         ends_at_once(patch)
         button(app, "Register").click()

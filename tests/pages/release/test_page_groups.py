@@ -28,7 +28,7 @@ def errors(app: Any) -> list[tuple[str, str]]:
 
 
 def test_a_mean_by_two_columns_is_planned_rehearsed_and_released(no_ledger: Path) -> None:
-    app = press(press(came(), "Start a ledger"), "Register")
+    app = press(came(), "Register")
     app.switch_page("plan/page.py")
     app = sound(app.run())
     app.selectbox(key="table").set_value("penguins")

@@ -41,7 +41,7 @@ def test_a_private_file_s_name_is_not_offered_as_the_certificate_s() -> None:
     own = uploaded(private=True)
     assert isinstance(own.origin, Uploaded)
     state = {"upload": own, "file": SessionFile(origin=own.origin, turn=1), "data": "my-file"}
-    app = press(came(**state), "Start a ledger")
+    app = came(**state)
     [name] = [each.value for each in app.text_input if each.label == "Name in certificates"]
     assert not [each for each in app.caption if "a release of them is a demonstration" in each.value]
     assert name == PRIVATE_NAME and "incomes" not in name

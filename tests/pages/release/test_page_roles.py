@@ -68,7 +68,7 @@ def labels(app: AppTest) -> list[str]:
 
 
 def released() -> AppTest:
-    app = press(press(came(ADA), "Start a ledger"), "Register")
+    app = press(came(ADA), "Register")
     return press(press(app, "Test run, free"), SPEND)
 
 
@@ -119,10 +119,10 @@ def test_what_a_role_may_not_do_is_refused_and_not_only_hidden(no_ledger: Path) 
     """A press that was under way when the role was taken away."""
     app = came(ADA)
     app.user = {"is_logged_in": True, "email": GRACE, "email_verified": True}
-    next(each for each in app.button if each.label == "Start a ledger").click()
+    next(each for each in app.button if each.label == "Register").click()
     sound(app.run())
     assert not no_ledger.exists()
-    app = press(press(press(came(ADA), "Start a ledger"), "Register"), "Test run, free")
+    app = press(press(came(ADA), "Register"), "Test run, free")
     app = clicked(in_as(app, GRACE), SPEND)
     ledger, dataset_id = the(no_ledger)
     assert ANOTHER in said(app), "an analyst may release, by their own button"
@@ -156,7 +156,7 @@ def in_as(app: AppTest, who: str) -> AppTest:
 
 
 def test_an_analyst_who_stopped_a_comparison_goes_on(no_ledger: Path) -> None:
-    press(press(came(ADA), "Start a ledger"), "Register")
+    press(came(ADA), "Register")
     app = came(GRACE)
     [name] = app.session_state[PRINTS]
     app.session_state[PRINTS], app.session_state[CACHED_ACCOUNT], app.session_state[HALTED] = {}, None, name
@@ -167,7 +167,7 @@ def test_an_analyst_who_stopped_a_comparison_goes_on(no_ledger: Path) -> None:
 def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(
     no_ledger: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    steward = press(press(came(ADA, file=uploaded(private=True)), "Start a ledger"), "Register")
+    steward = press(came(ADA, file=uploaded(private=True)), "Register")
     ledger, dataset_id = the(no_ledger)
     # A file is never compared for an analyst: whether it is the registered one is not told.
     app = came(GRACE, file=uploaded(private=True))
@@ -229,7 +229,7 @@ def test_rows_are_closed_when_who_opened_them_logs_out_or_is_no_steward(monkeypa
 
 @pytest.mark.parametrize("then", [ADA, "", EVE])
 def test_a_button_charges_for_whom_it_was_shown_to_and_while_the_rows_are_open(no_ledger: Path, then: str) -> None:
-    steward = press(press(came(ADA, file=uploaded(private=True)), "Start a ledger"), "Register")
+    steward = press(came(ADA, file=uploaded(private=True)), "Register")
     steward = press(steward, "Let analysts release from these rows")
     app = press(came(GRACE, file=made_up()), "Test run, free")
     app = clicked(in_as(app, then), SPEND)

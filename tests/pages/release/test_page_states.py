@@ -72,7 +72,7 @@ def steps(app: AppTest) -> str:
 
 
 def registered() -> AppTest:
-    return press(press(came(), "Start a ledger"), "Register")
+    return press(came(), "Register")
 
 
 def test_that_nobody_is_protected_stands_beside_public_rows() -> None:
@@ -117,7 +117,7 @@ def test_without_the_token_there_is_a_sentence_and_no_ledger(monkeypatch: pytest
 
 def test_the_token_that_is_typed_opens_the_ledger_of_this_session_and_stays_nowhere(no_ledger: Path) -> None:
     app = typed(KEY)
-    assert [each.label for each in app.button] == ["Start a ledger"] and not app.text_input
+    assert [each.label for each in app.button] == ["Register"]
     assert app.session_state[ADMITTED]
     assert KEY not in repr(app.session_state) and KEY not in repr(app.query_params)
     assert not sound(opened(PAGE)).button, "another session of the same browser types it again"
@@ -142,7 +142,6 @@ def test_from_no_ledger_to_a_release_and_once_more(no_ledger: Path) -> None:
     assert "There is no ledger on this machine yet. Every release needs one." in said(app)
     assert steps(app) == "✓ Plan → **2 Budget** → 3 Rehearse → 4 Spend"
     assert str(no_ledger) in said(app) and not no_ledger.exists()
-    app = press(app, "Start a ledger")
     assert "You cannot change the unit of privacy and the neighbouring relation later." in said(app)
     assert "**2 Budget**" in steps(app)
     app = press(app, "Register")
@@ -151,9 +150,8 @@ def test_from_no_ledger_to_a_release_and_once_more(no_ledger: Path) -> None:
     assert "Spent ε 0 of 2, left 2" in said(app) and "together are (2, 10⁻⁶)-private" in said(app)
     app = press(app, "Test run, free")
     assert "On mock data: " in said(app) and "257 numbers" in said(app) and "Nothing was charged." in said(app)
-    assert (
-        "This spends ε 1 and releases once. Budget left afterwards: ε 1 and δ 0.000001. This cannot be undone."
-        in said(app)
+    assert "This spends ε 1 and releases once. Budget left afterwards: ε 1 and δ 10⁻⁶. This cannot be undone." in said(
+        app
     )
     assert (
         "Until the data owner publishes it, the release is a private preview. "
@@ -288,7 +286,7 @@ def test_a_damaged_chain_closes_the_page(no_ledger: Path) -> None:
 
 
 def test_what_is_not_releasable_has_its_sentence_and_no_button() -> None:
-    app = press(came(), "Start a ledger")
+    app = came()
     next(each for each in app.radio if each.label == "Neighbouring data sets").set_value("add_remove_one")
     app = press(sound(app.run()), "Register")
     recipe = Recipe(
@@ -302,7 +300,7 @@ def test_what_is_not_releasable_has_its_sentence_and_no_button() -> None:
 
 
 def test_a_plan_is_released_in_one_press(no_ledger: Path) -> None:
-    app = press(press(came(), "Start a ledger"), "Register")
+    app = press(came(), "Register")
     app.switch_page("plan/page.py")
     app = sound(app.run())
     app.selectbox(key="table").set_value("penguins")
@@ -328,7 +326,7 @@ def test_a_plan_is_released_in_one_press(no_ledger: Path) -> None:
 
 @pytest.mark.parametrize(("each", "default"), [(0.5, 2.0), (1.7, 3.4)])
 def test_a_new_budget_covers_the_plan(no_ledger: Path, each: float, default: float) -> None:
-    app = press(came(), "Start a ledger")
+    app = came()
     app.switch_page("plan/page.py")
     app = sound(app.run())
     app.selectbox(key="table").set_value("penguins")
@@ -375,7 +373,6 @@ def test_a_private_file_names_its_n_and_leaves_nothing_of_its_rows(no_ledger: Pa
     source = uploaded(private=True, digest=DIGEST)
     held = file_of(source, turn=3)
     app = came(upload=source, file=held, data="my-file")
-    app = press(app, "Start a ledger")
     assert next(each for each in app.number_input if each.label == "Public n").value == 10_000
     next(each for each in app.radio if each.label == "Neighbouring data sets").set_value("replace_one")
     app = sound(app.run())

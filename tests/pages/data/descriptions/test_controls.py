@@ -20,7 +20,9 @@ from dprelease.ledger.records import Stored
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
 from dprelease.release import release
+from pages.data import tab_storage
 from pages.data.descriptions import controls
+from pages.data.tab_storage import DESCRIPTION_ITEM
 from tests.kit import ledgers
 from tests.pages.data.test_grid import WHOSE, visits
 from tests.pages.data.test_page import (
@@ -186,9 +188,14 @@ def test_a_description_of_one_file_is_not_said_of_the_next() -> None:
 
 @pytest.fixture
 def stored(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What the page gives the tab to store, in order."""
+    """What the page gives the tab to store under the name of a description, in order."""
     given = list[dict[str, Any]]()
-    monkeypatch.setattr(controls, "_storage", lambda *, data, **_: given.append(data))
+
+    def storage(*, data: dict[str, Any], **_: Any) -> None:
+        if data.pop("item") == DESCRIPTION_ITEM:
+            given.append(data)
+
+    monkeypatch.setattr(tab_storage, "_storage", storage)
     return given
 
 
