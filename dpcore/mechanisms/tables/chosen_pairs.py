@@ -1,17 +1,24 @@
 """Chosen pairs: tables of those pairs of columns alone that a private score finds furthest from independence.
 
 Noise on the tables of all pairs is shared by all pairs. Where it would be large, fewer tables with less noise are
-better: most pairs of columns are nearly independent, and the product of their single columns predicts them well. So
-single columns are released first. Then each pair is scored by how far its table is from the product of the two released
-columns, in absolute difference over all cells, and all scores get noise. The pairs with the largest noisy scores are
-measured; from each score a public penalty is taken for the noise that measuring its table would have (AIM's idea).
+better: the product of single columns predicts well what nearly independent columns have. So single columns are released
+first. Then each pair is scored by how far its table is from the product of the two released columns, in absolute
+difference over all cells, and all scores get noise. From each a public penalty is taken for the noise that measuring
+the table would have (AIM's idea); of several numbers of pairs, that with the largest sum of what is left is measured.
+So few tables are measured where few pairs depend on each other, and all where all do. What a pair's table says beyond
+its columns is measured, as contrasts.
+
+Noisy scores instead of choices by the exponential mechanism, one by one: they tell how many pairs are worth it, and
+compose with all other draws as one Gaussian vector, without the loss of a conversion.
 
 Why it is private: all three steps are discrete Gaussian noise on whole numbers, and later ones look at what was
 released before. Adding a row moves the contrasts of columns by a vector of known length (``residual_planner``). Given
 the released columns, their products are public, and are rounded to a quarter of a row. Then a row, in one cell of a
 pair's table, moves the pair's score by at most 1, all P scores by a vector of length sqrt(P) at most; replacing a row
-moves it by at most 2. Given the noisy scores, the k chosen pairs are public, and a row moves one cell of each chosen
-table by 1; a replaced row moves two. The proofs of ``gaussian_vectors`` hold for draws made one after the other:
+moves each by at most 2. Given the noisy scores, each pair has a public whole weight, 0 if it is not chosen. The squares
+of the weights, times the squared lengths by which a neighbour moves the pairs' contrasts, sum to at most a constant
+(``WEIGHT``), so a neighbour moves all weighted contrasts together by a vector of at most that length. The proofs of
+``gaussian_vectors`` hold for draws made one after the other:
 
 - zero-concentrated privacy adds up in the same way (Bun and Steinke 2016, Lemma 2.3);
 - each discrete draw is, whatever was released before, within the factor 1 +- eta a number of a rounded continuous one,
@@ -19,9 +26,9 @@ table by 1; a replaced row moves two. The proofs of ``gaussian_vectors`` hold fo
   draws, moved by mu_1, mu_2, ... standard deviations, are no easier to tell apart than one draw moved by
   sqrt(mu_1^2 + mu_2^2 + ...) (Dong, Roth and Su 2022, Corollary 3.3).
 
-Numbers that a smaller table does not have are drawn too and dropped, so that the number of draws is public.
+Contrasts of pairs that are not chosen are drawn too, from 0, and dropped, so that the number of draws is public.
 
-Notation: epsilon = ε, delta = δ; k pairs are chosen among P.
+Notation: epsilon = ε, delta = δ; P pairs.
 
 References:
     McKenna, Mullins, Sheldon and Miklau (2022), AIM: An Adaptive and Iterative Mechanism for Differentially Private
@@ -71,8 +78,8 @@ class ChosenPairs:
         columns: plan of single columns.
         score_sigma: parameter of the noise on a score, in steps.
         score_shift: squared length by which a neighbour moves all scores, in steps.
-        table_sigma: parameter of the noise on a cell of a weighted table.
-        table_shift: squared length by which a neighbour moves all weighted tables.
+        table_sigma: parameter of the noise on a weighted contrast.
+        table_shift: squared length by which a neighbour moves all weighted contrasts.
     """
 
     columns: ResidualPlan
@@ -181,7 +188,7 @@ class ChosenPairs:
         }
 
     def _tables(self, contrasts: Mapping[Set, Integers]) -> dict[Set, Integers]:
-        """Return the true tables of all pairs from their contrasts: sums of parts, rounded to the whole counts."""
+        """Return the true tables of all pairs from their contrasts: their sums, rounded to whole counts."""
         groups = shape_groups_of(self._cliques)
         residuals = groups.residuals({key: contrasts[key].astype(np.float64) for key in self._cliques.keys})
         tables: dict[Set, Integers] = {}

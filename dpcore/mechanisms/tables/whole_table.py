@@ -18,6 +18,8 @@ Notation: epsilon = ε, delta = δ; k columns to a table; n rows.
 References:
     Xiao, He, Zhang and Kifer (2023), An Optimal and Scalable Matrix Mechanism for Noisy Marginals under Convex Loss.
     Zhang, Wang, Li, Honorio, Backes, He, Chen and Zhang (2021), PrivSyn: Differentially Private Data Synthesis.
+    McKenna, Mullins, Sheldon and Miklau (2022), AIM: An Adaptive and Iterative Mechanism for Differentially Private
+    Synthetic Data.
 """
 
 from __future__ import annotations
@@ -226,7 +228,7 @@ class WholeTable(ResidualPlanner):
     rule: bool = param(
         True,
         label="Smaller tables if the noise is large",
-        help="A rule that uses public numbers only: smaller tables where the larger ones would be mostly noise.",
+        help="A rule that uses public numbers only: smaller or fewer tables where larger ones would be mostly noise.",
     )
 
     @override
@@ -401,7 +403,11 @@ ENTRIES = (
         "towards all these tables.",
         domains=(DomainType.TABLE,),
         queries=(Marginals,),
-        references=("Xiao, He, Zhang and Kifer (2023)", "Zhang et al. (2021), PrivSyn"),
+        references=(
+            "Xiao, He, Zhang and Kifer (2023)",
+            "Zhang et al. (2021), PrivSyn",
+            "McKenna, Mullins, Sheldon and Miklau (2022)",
+        ),
         tiny={"delta": 0.01},
     ),
 )
