@@ -31,7 +31,8 @@ class WholeRehearsal:
 
     Attributes:
         guarantee: guarantee of a release of the true rows.
-        ways: number of columns of the measured tables.
+        ways: number of columns of the measured tables, chosen pairs apart.
+        chosen: number of pairs that were chosen and measured in this release; 0 where the rule chooses none.
         n: number of mock rows.
         beta: failure probability of the bounds.
         names: names of the columns of each pair.
@@ -43,6 +44,7 @@ class WholeRehearsal:
 
     guarantee: Guarantee
     ways: int
+    chosen: int
     n: int
     beta: float
     names: tuple[tuple[str, str], ...]
@@ -86,6 +88,7 @@ def rehearse_table(
     return WholeRehearsal(
         guarantee=mechanism.person_guarantee(problem, table.person_rows if table.person else 0),
         ways=release.plan.cliques.ways,
+        chosen=len(release.fitted_sets(0)) if mechanism.choice(problem) else 0,
         n=n,
         beta=beta,
         names=tuple((domain.names[first], domain.names[second]) for first, second in pairs),

@@ -112,6 +112,11 @@ def _measured_sentence(rehearsal: WholeRehearsal) -> str:
     """Return which tables the public rule measures."""
     if rehearsal.ways > 1:
         return "All pairs of columns are measured. Single columns are measured with less noise."
+    if rehearsal.chosen:
+        return (
+            f"Single columns are measured, then {rehearsal.chosen:,} of {len(rehearsal.names):,} pairs: those that "
+            "look least independent, by noisy scores. The others are treated as independent."
+        )
     return "At this ε and n, noise would hide the pairs. Only single columns are measured, and treated as independent."
 
 
@@ -119,6 +124,8 @@ def _release_sentence(rehearsal: WholeRehearsal) -> str:
     """Return which counts a release of the true rows would use."""
     if rehearsal.ways > 1:
         return "A release measures noisy counts of the pairs of your columns."
+    if rehearsal.chosen:
+        return "A release measures noisy counts of single columns, and of the pairs that it chooses from your rows."
     return "A release measures noisy counts of single columns only. It does not show which values occur together."
 
 

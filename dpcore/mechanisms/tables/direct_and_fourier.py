@@ -30,12 +30,14 @@ import numpy as np
 from typing_extensions import override
 
 from dpcore.core import (
+    Booleans,
     Bound,
     BoundKind,
     Dataset,
     DomainType,
     Entry,
     Guarantee,
+    Neighbours,
     ParameterError,
     Problem,
     delta_param,
@@ -44,9 +46,8 @@ from dpcore.core import (
     param,
     rows_up,
 )
-from dpcore.mechanisms.tables.cliques import MAX_NUMBERS
-from dpcore.mechanisms.tables.fourier import fourier_gaussian, fourier_laplace
-from dpcore.mechanisms.tables.plan import ResidualPlan, draws_of
+from dpcore.mechanisms.tables.cliques import MAX_NUMBERS, CliqueTypes
+from dpcore.mechanisms.tables.plan import ResidualPlan, build_parts, clique_types_of, draws_of, gaussian_plan
 from dpcore.mechanisms.tables.release import (
     ContrastsRelease,
     ContrastState,
@@ -72,6 +73,49 @@ def direct_sigma(*, epsilon: float, delta: float, moves: int, numbers: int) -> f
     """Return the sigma of Gaussian noise for these numbers, of which a neighbour moves some by 1 each."""
     arrays = {"counts": np.array([float(numbers)]), "squared_shifts": np.array([[float(moves)]])}
     return float(calibrate(np.ones(1), epsilon=epsilon, delta=delta, **arrays)[0])
+
+
+def _are_drawn(cliques: CliqueTypes, neighbours: Neighbours) -> Booleans:
+    if set(cliques.sizes) != {2}:
+        raise ParameterError("Fourier coefficients are for attributes of two values each; use the residual planner.")
+    drawn: Booleans = cliques.squared_shifts(neighbours).max(axis=0) > 0
+    return drawn
+
+
+@lru_cache(maxsize=64)
+def fourier_gaussian(
+    *, sizes: tuple[int, ...], ways: int, neighbours: Neighbours, epsilon: float, delta: float
+) -> ResidualPlan:
+    """Return the plan with Gaussian noise of one sigma on all coefficients.
+
+    Raises:
+        ParameterError: an attribute has more than two cells.
+    """
+    cliques = clique_types_of(sizes, ways)
+    drawn = _are_drawn(cliques, neighbours)
+    relative = np.ones(int(drawn.sum()))
+    return gaussian_plan(cliques, neighbours, drawn=drawn, relative=relative, epsilon=epsilon, delta=delta)
+
+
+@lru_cache(maxsize=64)
+def fourier_laplace(
+    *, sizes: tuple[int, ...], ways: int, neighbours: Neighbours, epsilon: float
+) -> tuple[ResidualPlan, int]:
+    """Return the plan with Laplace noise, and the L1 sensitivity of all coefficients together.
+
+    A record moves each coefficient by 1; replacing one moves by 2 those with an odd number of differing attributes.
+
+    Raises:
+        ParameterError: an attribute has more than two cells.
+    """
+    cliques = clique_types_of(sizes, ways)
+    drawn = _are_drawn(cliques, neighbours)
+    step = 1 if neighbours is Neighbours.ADD_REMOVE_ONE else 2
+    sensitivity = round(cliques.squared_shifts(neighbours).sum(axis=1).max() / step)
+    share = np.exp(-epsilon / sensitivity)
+    sigma = np.sqrt(2 * share) / (1 - share)  # of discrete Laplace noise
+    parts = build_parts(cliques, drawn=drawn, sigmas=np.full(int(drawn.sum()), sigma))
+    return ResidualPlan(cliques=cliques, neighbours=neighbours, parts=parts, delta=0.0), sensitivity
 
 
 @dataclass(frozen=True, kw_only=True)

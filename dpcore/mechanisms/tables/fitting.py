@@ -37,11 +37,11 @@ def unbiased(plan: ResidualPlan, residuals: Stacks) -> Stacks:
     return {shape: groups.assembled(residuals, group) for shape, group in _largest(groups).items()}
 
 
-def on_simplex(tables: Floats, *, total: float) -> Floats:
-    """Return the nearest tables without negative counts, each adding up to the total: (sets, *shape)."""
+def on_simplex(tables: Floats, *, total: float | Floats) -> Floats:
+    """Return the nearest tables without negative counts, each adding up to the total or its own, (sets, *shape)."""
     flat = tables.reshape(len(tables), -1)
     descending = -np.sort(-flat, axis=1)
-    excess = (np.cumsum(descending, axis=1) - total) / np.arange(1, flat.shape[1] + 1)
+    excess = (np.cumsum(descending, axis=1) - np.reshape(total, (-1, 1))) / np.arange(1, flat.shape[1] + 1)
     positive = (descending > excess).sum(axis=1)
     level = excess[np.arange(len(flat)), positive - 1]
     nearest: Floats = np.maximum(flat - level[:, None], 0).reshape(tables.shape)
@@ -67,9 +67,24 @@ def consistent(plan: ResidualPlan, residuals: Stacks) -> Stacks:
             expected = _scaled(np.full((len(group.sets), *shape), total / cells(shape)), margins)
         variance = noise.get(group.kind, 0.0) * math.prod(1 - 1 / size for size in shape)
         beyond = residuals[shape] - _centred(expected)
-        guess = np.maximum(expected + _shrinkage(expected, beyond, variance=variance) * beyond, 0.0)
-        fitted[shape] = _scaled(guess + 1e-9 * expected, margins)
+        fitted[shape] = _shrunk(expected, beyond, margins, variance=variance)
     return reconciled(plan, fitted)
+
+
+def fitted_pair(measured: Floats, one: Floats, other: Floats, *, variance: float) -> Floats:
+    """Return the table of a pair (s, t), in rows, from the fitted counts of its columns (s,) and (t,).
+
+    Args:
+        measured: noisy centred table, (s, t).
+        one: fitted counts of its first column.
+        other: those of its second, with the same total.
+        variance: of the centred table along any direction it may take.
+    """
+    expected = np.outer(one, other)[None] / one.sum()
+    beyond, margins = measured[None] - _centred(expected), [other[None, None, :], one[None, :, None]]
+    variance *= math.prod(1 - 1 / size for size in measured.shape)
+    fitted: Floats = _shrunk(expected, beyond, margins, variance=variance)[0]
+    return fitted
 
 
 def disagreement(plan: ResidualPlan, fitted: Stacks) -> float:
@@ -111,6 +126,12 @@ def _centred(tables: Floats) -> Floats:
     for axis in range(1, tables.ndim):
         tables = tables - tables.mean(axis=axis, keepdims=True)
     return tables
+
+
+def _shrunk(expected: Floats, beyond: Floats, margins: list[Floats], *, variance: float) -> Floats:
+    """Return expected tables moved towards what was measured beyond them, as far as its noise allows."""
+    guess = np.maximum(expected + _shrinkage(expected, beyond, variance=variance) * beyond, 0.0)
+    return _scaled(guess + 1e-9 * expected, margins)
 
 
 def _shrinkage(expected: Floats, beyond: Floats, *, variance: float) -> Floats:

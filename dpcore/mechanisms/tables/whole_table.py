@@ -1,20 +1,25 @@
 """Whole table: synthetic rows with nearly the released tables of all pairs of columns, numbers and dates among them.
 
 The residual planner releases tables of k columns, with more of the privacy loss on single columns, from which pairs
-are predicted. Where noise would drown the tables of k columns, tables of fewer are released: a rule of public numbers
-alone (sizes, n, epsilon, delta) decides. Then rows are made: from a tree of the tables first, then moved until they fit
-all tables. Wherever a table has too few rows of some kind and too many of another, as many rows as both say change
-hands: some become copies of rows of the kind that lacks, the others change only in the columns of that table. No rows
-need have all released tables; how far these are from them is known from the release alone.
+are predicted. Where noise would drown the tables of k columns, tables of fewer are released; where it would drown most
+pairs, only those that a private score finds furthest from independence (``chosen_pairs``); or single columns alone. A
+rule of public numbers alone (sizes, n, epsilon, delta) decides. Then rows are made: from a tree of the tables first,
+then moved until they fit all measured tables. Wherever a table has too few rows of some kind and too many of another,
+as many rows as both say change hands: some become copies of rows of the kind that lacks, the others change only in the
+columns of that table. No rows need have all released tables; how far these are from them is known from the release
+alone.
 
-Why it is private: what is released are the planner's noisy numbers (``residual_planner``); the rule sees no data, and
-rows are post-processing, with coins that follow from the released numbers.
+Why it is private: what is released are the planner's noisy numbers (``residual_planner``), or those of single columns,
+scores and chosen pairs (``chosen_pairs``); the rule sees no data, and rows are post-processing, with coins that follow
+from the released numbers.
 
 Notation: epsilon = ε, delta = δ; k columns to a table; n rows.
 
 References:
     Xiao, He, Zhang and Kifer (2023), An Optimal and Scalable Matrix Mechanism for Noisy Marginals under Convex Loss.
     Zhang, Wang, Li, Honorio, Backes, He, Chen and Zhang (2021), PrivSyn: Differentially Private Data Synthesis.
+    McKenna, Mullins, Sheldon and Miklau (2022), AIM: An Adaptive and Iterative Mechanism for Differentially Private
+    Synthetic Data.
 """
 
 from __future__ import annotations
@@ -44,6 +49,8 @@ from dpcore.core import (
     param,
 )
 from dpcore.data.product import Product
+from dpcore.mechanisms.tables.chosen_pairs import SCORES_SHARE, ChosenPairs, chosen_pairs
+from dpcore.mechanisms.tables.fitting import fitted_pair, on_simplex
 from dpcore.mechanisms.tables.plan import ResidualPlan, residual_plan
 from dpcore.mechanisms.tables.release import ContrastsRelease, ContrastState, Tables, marginals_of
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner, noisy_contrasts, worst_cell
@@ -62,10 +69,15 @@ SMALL_TABLE_WEIGHT = 12.0
 """Factor of small_set_weight: times the columns' mean size and the noise of pairs as a share of rows."""
 MAX_SMALL_TABLE_WEIGHT = 4.0
 """Maximum of small_set_weight, as a multiple of the columns' mean size."""
-MAX_NOISE_SHARE = 1 / 12
+MAX_NOISE_SHARE = 1 / 9
 """Noise of pairs (share of rows, times the columns' mean size) beyond which columns are released singly."""
-NOISE_SHARE_PER_COLUMN = 1 / 8
+NOISE_SHARE_PER_COLUMN = 3 / 32
 """Factor of MAX_NOISE_SHARE for each further column of a table."""
+MIN_CHOSEN_NOISE_SHARE = 1 / 120
+"""Noise of pairs (as above) beyond which only chosen pairs are measured: below it that gains little."""
+COLUMNS_SHARE, MAX_COLUMNS_SHARE = 3.2, 0.6
+"""Single columns get the root of the noise of pairs (as above), times the first, of the squared privacy loss; at most
+the second."""
 ROUNDS = 6
 """Number of passes over all tables."""
 DECAY = 0.8
@@ -85,14 +97,18 @@ class RowsRelease(ContrastsRelease):
         """
         check_rows(self.problem)
         tables, attributes = self.tables(trial=trial), len(self.domain.names)
-        ways, n = self.plan.cliques.ways, min(max(round(float(self.residuals(trial)[()][0])), 1), self.problem.n)
+        ways, n = max(map(len, tables)), min(max(round(float(self.residuals(trial)[()][0])), 1), self.problem.n)
         if ways == 1:
             tree = Tree(steps=tuple((attribute, ()) for attribute in range(attributes)))
         else:
             tree = widest_tree(tables, attributes=attributes, ways=ways)
         rows = synthetic_rows(tables, tree, rows=n, seed=self._seed(trial))
-        largest = {chosen: table for chosen, table in tables.items() if len(chosen) == ways}
-        return fitted_rows(rows, largest if ways > 1 else {}, seed=self._seed(trial))
+        return fitted_rows(rows, {each: tables[each] for each in self.fitted_sets(trial)}, seed=self._seed(trial))
+
+    def fitted_sets(self, trial: int) -> list[Set]:
+        """Return the tables towards which rows are moved: those measured, unless rows have single columns anyway."""
+        ways = self.plan.cliques.ways
+        return list(Marginals(domain=self.domain, ways=ways).sets()) if ways > 1 else []
 
     def off_by(self, table: Set, rows: Sequence[Integers] | Integers, *, beta: float) -> Floats:
         """Return the rows by which no cell of a table of the synthetic rows is wrong, (T,), except with chance beta.
@@ -164,6 +180,39 @@ class RowsRelease(ContrastsRelease):
         return int.from_bytes(hashlib.sha256(self.values[trial].tobytes()).digest()[:8], "big") >> 1
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ChosenPairsRelease(RowsRelease):
+    """Noisy contrasts of single columns, noisy scores of all pairs, the tables of the chosen ones, and rows.
+
+    Attributes:
+        choice: how many pairs are chosen and the noise of all draws; public.
+    """
+
+    choice: ChosenPairs
+
+    @override
+    def tables(self, *, trial: int = 0, fit: str = "consistent") -> Tables:
+        """Also of pairs where they are to be consistent: fitted to what was measured, else products of columns."""
+        tables = super().tables(trial=trial, fit=fit)
+        if fit != "consistent":
+            return tables
+        measured = self._measured(trial)
+        for pair in self.choice.pairs:
+            one, other = (tables[(attribute,)] for attribute in pair)
+            tables[pair] = np.outer(one, other) / one.sum()
+            if pair in measured:
+                table, variance = measured[pair]
+                tables[pair] = fitted_pair(table, one, other, variance=variance)
+        return tables
+
+    def _measured(self, trial: int) -> dict[Set, tuple[Floats, float]]:
+        return self.choice.measured(self.values[trial, self.plan.numbers :])
+
+    @override
+    def fitted_sets(self, trial: int) -> list[Set]:
+        return list(self._measured(trial))
+
+
 @dataclass(frozen=True, kw_only=True)
 class WholeTable(ResidualPlanner):
     """The planner's noisy contrasts of as many columns at a time as noise leaves room for, and rows that fit them."""
@@ -182,12 +231,36 @@ class WholeTable(ResidualPlanner):
     rule: bool = param(
         True,
         label="Smaller tables if the noise is large",
-        help="A rule that uses public numbers only: smaller tables where the larger ones would be mostly noise.",
+        help="A rule that uses public numbers only: smaller or fewer tables where larger ones would be mostly noise.",
     )
 
     @override
     def plan(self, problem: Problem) -> ResidualPlan:
         """The noise of each part, of tables of as many columns as the rule says: public."""
+        if choice := self.choice(problem):
+            return choice.columns
+        ways, noise = self._room(problem)
+        size = sum(marginals_of(problem).domain.sizes) / len(marginals_of(problem).domain.sizes)
+        weight = max(1.0, self.lean * size * min(SMALL_TABLE_WEIGHT * noise, MAX_SMALL_TABLE_WEIGHT))
+        return self._plan_of_ways(problem, ways, small_set_weight=weight)
+
+    def choice(self, problem: Problem) -> ChosenPairs | None:
+        """Return how many pairs are chosen and the noise of all draws, by the rule; None where none are: public."""
+        sizes, (ways, noise) = marginals_of(problem).domain.sizes, self._room(problem)
+        share = noise * len(sizes) / sum(sizes)
+        if not self.rule or ways != 2 or share <= MIN_CHOSEN_NOISE_SHARE:
+            return None
+        columns = min(MAX_COLUMNS_SHARE, COLUMNS_SHARE * math.sqrt(share))
+        return chosen_pairs(
+            sizes=sizes,
+            columns_share=(1 - SCORES_SHARE) * self.lean * columns / (1 - columns + self.lean * columns),
+            neighbours=problem.neighbours,
+            epsilon=self.epsilon,
+            delta=self.delta,
+        )
+
+    def _room(self, problem: Problem) -> tuple[int, float]:
+        """Return of how many columns tables are, by the rule, and the noise of these tables as a share of rows."""
         domain, ways = marginals_of(problem).domain, marginals_of(problem).ways
         size = sum(domain.sizes) / len(domain.sizes)
         while True:
@@ -198,13 +271,7 @@ class WholeTable(ResidualPlanner):
                     raise
                 noise = math.inf
             if ways == 1 or not self.rule or noise <= size * MAX_NOISE_SHARE * NOISE_SHARE_PER_COLUMN ** (ways - 2):
-                return self._plan_of_ways(
-                    problem,
-                    ways,
-                    small_set_weight=max(
-                        1.0, self.lean * size * min(SMALL_TABLE_WEIGHT * noise, MAX_SMALL_TABLE_WEIGHT)
-                    ),
-                )
+                return ways, noise
             ways -= 1
 
     def _plan_of_ways(self, problem: Problem, ways: int, *, small_set_weight: float = 1.0) -> ResidualPlan:
@@ -225,13 +292,14 @@ class WholeTable(ResidualPlanner):
     @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Of the tables as they are measured, before rows are made; nothing of tables that are not measured."""
-        plan, ways = self.plan(problem), marginals_of(problem).ways
+        plan, ways, choice = self.plan(problem), marginals_of(problem).ways, self.choice(problem)
         if plan.cliques.ways == ways:
             return dataclasses.replace(worst_cell(problem, plan, beta=beta), unit=ErrorUnit.TABLES)
+        chosen = " and of chosen pairs" if choice else ""
         return Bound(
             value=math.inf,
             kind=BoundKind.ORDER_ONLY,
-            statement=f"At this ε and n only tables of {plan.cliques.ways} are measured. For tables of {ways} "
+            statement=f"At this ε and n only tables of {plan.cliques.ways}{chosen} are measured. For tables of {ways} "
             "columns no error is guaranteed.",
             reference="none",
             unit=ErrorUnit.TABLES,
@@ -239,10 +307,28 @@ class WholeTable(ResidualPlanner):
         )
 
     @override
+    def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:
+        """One draw for each kind of set; where pairs are chosen, one for all scores and one for all chosen tables."""
+        choice = self.choice(problem)
+        return choice.draws if choice else super().gaussians(problem)
+
+    @override
+    def preview_seconds(self, problem: Problem) -> tuple[float, float]:
+        """Measured on two cores: a draw for each number."""
+        return 0.0, 1e-7 * sum(numbers for _, numbers, _ in self.gaussians(problem))
+
+    @override
     def run(self, state: ContrastState, sampler: Sampler, trials: int = 1) -> RowsRelease:
-        """One draw for each kind of set."""
-        plan = self.plan(state.problem)
-        return noisy_contrasts(self, state, plan, sampler, trials=trials, kind=RowsRelease)
+        """One draw for each kind of set; where pairs are chosen, one for all scores and one for all chosen tables."""
+        plan, choice = self.plan(state.problem), self.choice(state.problem)
+        columns = noisy_contrasts(self, state, plan, sampler, trials=trials, kind=RowsRelease)
+        if choice is None:
+            return columns
+        totals = np.maximum(columns.unbiased(()), 1.0)
+        singles = [on_simplex(columns.unbiased((a,)), total=totals) for a in range(len(columns.domain.names))]
+        scores, tables = choice.drawn(sampler, singles, state.contrasts, trials=trials)
+        values = np.concatenate([columns.values, scores, tables], axis=1)
+        return self.release(ChosenPairsRelease, state, sampler, trials, values=values, plan=plan, choice=choice)
 
 
 def check_rows(problem: Problem) -> None:
@@ -320,7 +406,11 @@ ENTRIES = (
         "towards all these tables.",
         domains=(DomainType.TABLE,),
         queries=(Marginals,),
-        references=("Xiao, He, Zhang and Kifer (2023)", "Zhang et al. (2021), PrivSyn"),
+        references=(
+            "Xiao, He, Zhang and Kifer (2023)",
+            "Zhang et al. (2021), PrivSyn",
+            "McKenna, Mullins, Sheldon and Miklau (2022)",
+        ),
         tiny={"delta": 0.01},
     ),
 )

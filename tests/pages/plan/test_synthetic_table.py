@@ -89,8 +89,11 @@ def test_what_a_release_is_made_of_is_said_as_it_is_measured() -> None:
     app.session_state["plan_whole"] = True
     single = "A release measures noisy counts of single columns only. It does not show which values occur together."
     assert single in texts(sound(app.run())) and "treated as independent" in texts(app)
-    few, many = rehearsal(0.1), rehearsal(10.0)
-    assert (few.ways, many.ways) == (1, 2) and _release_sentence(few) == single
+    few, some, many = rehearsal(0.1), rehearsal(1.0), rehearsal(10.0)
+    assert (few.ways, some.ways, many.ways) == (1, 1, 2) and _release_sentence(few) == single
+    assert few.chosen == many.chosen == 0 < some.chosen < 15 and math.isinf(some.within.min())
+    assert f"then {some.chosen} of 15 pairs" in _measured_sentence(some)
+    assert "of the pairs that it chooses from your rows" in _release_sentence(some)
     assert _release_sentence(many) == "A release measures noisy counts of the pairs of your columns."
 
 
@@ -132,7 +135,7 @@ def test_the_code_keeps_the_promise_of_the_page_and_tells_no_private_number(
 
 def test_single_columns_are_measured_most_exactly_where_pairs_are_measured() -> None:
     sizes = tuple(column.on.size for column in TABLE.used)
-    problem = problem_of(sizes, ways=2, n=2_000, neighbours=Neighbours.REPLACE_ONE)
+    problem = problem_of(sizes, ways=2, n=10_000, neighbours=Neighbours.REPLACE_ONE)
     plan = WholeTable(epsilon=10.0, delta=1e-6).plan(problem)
     assert plan.cliques.ways == 2 and rehearsal(10.0).ways == 2
     alone = [plan.cell_sigma((a,)) * math.sqrt(sizes[a]) for a in range(len(sizes))]

@@ -12,8 +12,7 @@ import pytest
 
 from dpcore import Account, Dataset, Neighbours, Number, ParameterError, Preview, Thresholds, entry
 from dpcore.core import Guarantee, Problem
-from dpcore.mechanisms.tables.direct_and_fourier import DirectTables, FourierTables
-from dpcore.mechanisms.tables.fourier import fourier_laplace
+from dpcore.mechanisms.tables.direct_and_fourier import DirectTables, FourierTables, fourier_laplace
 from dpcore.mechanisms.tables.plan import ResidualPlan
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
 from dplab.audit import exact_delta

@@ -107,17 +107,20 @@ def apart(one: Integers, other: Integers) -> float:
 def test_the_rule_takes_what_noise_leaves_room_for(neighbours: Neighbours, seed: int) -> None:
     """Fewer columns at small epsilon or n; pairs are then not promised. Spending is the guarantee's either way."""
     problem, _, state = prepared(2_000, neighbours, seed=seed, ways=3)
-    mechanisms = [WholeTable(epsilon=epsilon, delta=1e-6) for epsilon in (0.02, 0.6, 20.0)]
+    mechanisms = [WholeTable(epsilon=epsilon, delta=1e-6) for epsilon in (0.02, 0.3, 1.0, 20.0)]
     ways = [mechanism.plan(problem).cliques.ways for mechanism in mechanisms]
-    assert ways == [1, 2, 3]
-    assert WholeTable(epsilon=0.02, rule=False).plan(problem).cliques.ways == 3
-    assert [m.plan(dataclasses.replace(problem, n=10**7)).cliques.ways for m in mechanisms] == [3, 3, 3]
+    assert ways == [1, 1, 2, 3]
+    assert [mechanism.choice(problem) is not None for mechanism in mechanisms] == [False, True, False, False]
+    for epsilon in (0.02, 0.3):
+        forced = WholeTable(epsilon=epsilon, rule=False)
+        assert forced.plan(problem).cliques.ways == 3 and forced.choice(problem) is None
+    assert [m.plan(dataclasses.replace(problem, n=10**7)).cliques.ways for m in mechanisms] == [3, 3, 3, 3]
     for mechanism in mechanisms:
         account = Account(Preview(seed))
         mechanism.run(state, account, 2)
         assert 0.5e-6 < account.delta(mechanism.epsilon) <= 1e-6
     cliques = [mechanism.accuracy(problem, 0.05).kind for mechanism in mechanisms]
-    assert cliques == [BoundKind.ORDER_ONLY, BoundKind.ORDER_ONLY, BoundKind.GUARANTEE]
+    assert cliques == [*[BoundKind.ORDER_ONLY] * 3, BoundKind.GUARANTEE]
 
 
 def test_too_many_cells_of_pairs_leave_single_columns() -> None:
@@ -206,7 +209,7 @@ def test_the_rows_errors_stay_within_what_the_release_says(neighbours: Neighbour
 def test_what_the_rows_errors_stay_within_is_for_all_tables_that_were_measured(seed: int) -> None:
     """Tables of three columns of two labels were asked, 8 cells; pairs were measured, 12 cells."""
     beta, problem = 0.1, problem_of((2, 2, 2), ways=3, n=200, neighbours=Neighbours.ADD_REMOVE_ONE)
-    mechanism = WholeTable(epsilon=1.0, delta=1e-6)
+    mechanism = WholeTable(epsilon=3.0, delta=1e-6)
     data = dataset_on(problem, correlated((2, 2, 2), n=200, seed=seed))
     release = mechanism.run(mechanism.prepare(data, problem), Preview(seed), 1)
     rows = release.rows()

@@ -1,0 +1,196 @@
+"""Chosen pairs: exact privacy of the whole composition, what neighbours move, and which pairs are chosen."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from typing_extensions import override
+
+from dpcore import Account, Enumerate, Neighbours, Preview, Secure
+from dpcore.core import Integers, Problem
+from dpcore.mechanisms.tables import chosen_pairs as chosen_module
+from dpcore.mechanisms.tables.chosen_pairs import ChosenPairs, chosen_pairs, squared_shift
+from dpcore.mechanisms.tables.contrasts import record_contrasts
+from dpcore.mechanisms.tables.whole_table import ChosenPairsRelease, WholeTable
+from dpcore.queries.marginals import Marginals
+from dpcore.randomness import GaussianCounts, Sampler
+from dpcore.randomness.sampler import Draw, DrawnT
+from dplab.audit import exact_delta
+from dplab.audit.exact import neighbouring_pairs
+from tests.kit.attribute_tables import correlated, dataset_on, every_record, problem_of, tiny
+from tests.kit.problems import Clamped, outcomes_of
+from tests.kit.statistics import CONTROL, assert_law_from, assert_other_law, tally_rows
+
+ADD_REMOVE, REPLACE = Neighbours.ADD_REMOVE_ONE, Neighbours.REPLACE_ONE
+every_relation = pytest.mark.parametrize("neighbours", list(Neighbours))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Always(WholeTable):
+    """Pairs are chosen whatever the noise; draws of two steps may get less noise than they are told."""
+
+    scores: float = 1.0
+    tables: float = 1.0
+
+    @override
+    def choice(self, problem: Problem) -> ChosenPairs:
+        assert isinstance(problem.queries, Marginals)
+        found = chosen_pairs(
+            sizes=problem.queries.domain.sizes,
+            columns_share=0.4,
+            neighbours=problem.neighbours,
+            epsilon=self.epsilon,
+            delta=self.delta,
+        )
+        return dataclasses.replace(
+            found, score_sigma=self.scores * found.score_sigma, table_sigma=self.tables * found.table_sigma
+        )
+
+
+@pytest.fixture
+def coarse(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Units of scores and weights so small that single whole numbers matter; scores are worth as much as tables."""
+    for name, value in {"WEIGHT": 2, "STEPS": 1, "SCORES_SHARE": 0.3, "PENALTY": 0.01}.items():
+        monkeypatch.setattr(chosen_module, name, value)
+    chosen_pairs.cache_clear()
+    yield
+    chosen_pairs.cache_clear()
+
+
+def exact(mechanism: Always, neighbours: Neighbours, *, columns: int) -> float:
+    """The exact delta over all neighbours: of one row or two in two columns, of at most one row in three."""
+    if columns == 2:
+        options: dict[str, Any] = {"window": (-4, 4) if neighbours is ADD_REMOVE else (-5, 6)}
+        return exact_delta(mechanism, tiny(neighbours), universe=every_record((2, 2)), **options).delta
+    problem = problem_of((2, 2, 2), ways=2, n=1, neighbours=neighbours)
+    rows = 0 if neighbours is ADD_REMOVE else 1
+    return exact_delta(mechanism, problem, universe=every_record((2, 2, 2)), rows=rows, window=(-1, 1)).delta
+
+
+@pytest.mark.slow
+@every_relation
+@pytest.mark.parametrize("columns", [2, 3])
+def test_exact_privacy_of_columns_scores_and_tables_over_all_neighbours(
+    neighbours: Neighbours, columns: int, coarse: None
+) -> None:
+    """A pair is measured or not, as the noisy scores say. A step with a quarter of the noise is above delta."""
+    mechanism = Always(epsilon=2.5, delta=0.05)
+    found = exact(mechanism, neighbours, columns=columns)
+    assert found <= mechanism.delta
+    assert columns == 3 or found > 0.1 * mechanism.delta  # what is seen of three columns is coarser
+    for fault in (dataclasses.replace(mechanism, scores=0.25), dataclasses.replace(mechanism, tables=0.25)):
+        assert exact(fault, neighbours, columns=columns) > 2 * mechanism.delta
+
+
+@pytest.mark.slow
+@every_relation
+@pytest.mark.parametrize("sampler", ["preview", "secure"])
+def test_releases_have_the_exact_law(neighbours: Neighbours, sampler: str, seed: int, coarse: None) -> None:
+    """30,000 previews, 8,000 secure ones by chi-square at 1e-6; releases at 1.3 times epsilon are rejected."""
+    draws, source = (30_000, Preview(seed)) if sampler == "preview" else (8_000, Secure())
+    problem, window = tiny(neighbours), (-2, 2)
+    dataset, mechanism = dataset_on(problem, np.array([[0, 1], [1, 1]])), Always(epsilon=8.0, delta=0.05)
+    outcomes, chances = Enumerate(window=window).law(mechanism, mechanism.prepare(dataset, problem))
+
+    def drawn(mechanism: Always, source: Sampler, draws: int) -> Integers:
+        return tally_rows(outcomes_of(mechanism, dataset, problem, Clamped(source, window), draws), outcomes)
+
+    assert_law_from(source, lambda: drawn(mechanism, source, draws), chances)
+    louder = dataclasses.replace(mechanism, epsilon=CONTROL * mechanism.epsilon)
+    assert_other_law(drawn(louder, Preview(seed + 1), 30_000), chances)
+
+
+class Scripted(Sampler):
+    """Returns noisy numbers that are written down, whatever the data, and keeps what it was asked to draw."""
+
+    name = "scripted"
+
+    def __init__(self, scripts: list[Integers]) -> None:
+        self._scripts = scripts
+        self.asked: list[GaussianCounts] = []
+
+    @override
+    def make(self, draw: Draw[DrawnT], trials: int) -> DrawnT:
+        assert isinstance(draw, GaussianCounts)
+        self.asked.append(draw)
+        return cast(DrawnT, self._scripts[len(self.asked) - 1])
+
+
+@every_relation
+def test_no_neighbour_moves_a_step_further_than_was_paid_whatever_was_released_before(
+    neighbours: Neighbours, seed: int
+) -> None:
+    """All neighbours of two rows on twelve cells, each after 200 made-up releases: the furthest is nearly paid for.
+
+    What a neighbour moves all steps by at once, in standard deviations, stays within what the guarantee proves.
+    """
+    sizes, rows, trials = (2, 3, 2), 2, 200
+    problem, universe = problem_of(sizes, ways=2, n=rows, neighbours=neighbours), every_record(sizes)
+    mechanism = Always(epsilon=1.0, delta=1e-6)
+    coins, draws = np.random.default_rng(seed), mechanism.gaussians(problem)
+    # Columns of up to some rows; scores and tables as far apart as noise takes them.
+    scripts = [coins.integers(-3, 9, (trials, count)) for _, count, _ in draws[:-2]]
+    scripts += [np.rint(coins.normal(0, 2 * sigma, (trials, count))).astype(np.int64) for sigma, count, _ in draws[-2:]]
+
+    def asked(places: tuple[int, ...]) -> tuple[list[GaussianCounts], NDArray[Any]]:
+        sampler = Scripted(scripts)
+        state = mechanism.prepare(dataset_on(problem, universe[list(places)]), problem)
+        return sampler.asked, mechanism.run(state, sampler, trials).outcomes()
+
+    every = {
+        places
+        for pair in neighbouring_pairs(size=len(universe), rows=rows, neighbours=neighbours)
+        for places in (pair.one, pair.other)
+    }
+    known, furthest = {places: asked(places) for places in every}, np.zeros(len(draws))
+    for pair in neighbouring_pairs(size=len(universe), rows=rows, neighbours=neighbours):
+        (ours, one), (theirs, other) = known[pair.one], known[pair.other]
+        np.testing.assert_array_equal(one, other)  # the same noisy numbers are the same release: nothing else is told
+        moved = np.array([((a.counts - b.counts) ** 2).sum(axis=1).max() for a, b in zip(ours, theirs, strict=True)])
+        furthest = np.maximum(furthest, moved)
+    paid = np.array([square for _, _, square in draws])
+    assert (furthest <= paid).all()
+    assert (furthest[:-1] == paid[:-1]).all() and furthest[-1] > 0.99 * paid[-1]
+    account = Account(Preview(seed))
+    data = dataset_on(problem, universe[[0, 5]])
+    release = mechanism.run(mechanism.prepare(data, problem), account, 3)
+    assert isinstance(release, ChosenPairsRelease)
+    assert [(each.sigma, each.numbers, each.squared_shift) for each in account.charges] == list(draws)
+    assert 0.99e-6 < account.delta(1.0) <= 1e-6
+
+
+@every_relation
+@pytest.mark.parametrize("shape", [(2, 2), (2, 3), (4, 2), (3, 5)])
+def test_contrasts_of_a_pair_move_as_far_as_is_told(shape: tuple[int, int], neighbours: Neighbours) -> None:
+    columns = np.array([record_contrasts(tuple(record), shape) for record in every_record(shape).tolist()])
+    apart = columns[:, None, :] - (columns[None] if neighbours is REPLACE else 0)
+    assert squared_shift(shape, neighbours) == (apart**2).sum(axis=2).max()
+
+
+@every_relation
+def test_the_pairs_that_depend_are_chosen_and_all_pairs_where_all_do(neighbours: Neighbours, seed: int) -> None:
+    """Eight columns of four: two pairs are copies, which the rows then have; or one hidden number moves all columns."""
+    sizes, n = (4,) * 8, 4_000
+    problem = problem_of(sizes, ways=2, n=n, neighbours=neighbours)
+    few = np.random.default_rng(seed).integers(0, 4, (n, 8))
+    few[:, 5], few[:, 6] = few[:, 0], 3 - few[:, 2]
+    mechanism = WholeTable(epsilon=0.4)
+    choice = mechanism.choice(problem)
+    assert choice is not None and mechanism.plan(problem) is choice.columns
+    chosen, rows = {}, {}
+    for name, records in (("few", few), ("all", correlated(sizes, n=n, seed=seed))):
+        release = mechanism.run(mechanism.prepare(dataset_on(problem, records), problem), Secure())
+        assert isinstance(release, ChosenPairsRelease)
+        chosen[name], rows[name] = set(release.fitted_sets(0)), release.rows()
+        tables = release.tables()
+        for pair in choice.pairs:
+            assert (tables[pair] >= 0).all()
+            for axis in (0, 1):
+                np.testing.assert_allclose(tables[pair].sum(axis=1 - axis), tables[(pair[axis],)], atol=0.03 * n)
+    assert {(0, 5), (2, 6)} <= chosen["few"]
+    assert len(chosen["few"]) < 0.9 * len(choice.pairs) < len(chosen["all"])
+    assert (rows["few"][:, 0] == rows["few"][:, 5]).mean() > 0.6  # a quarter by chance
