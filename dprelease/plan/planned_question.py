@@ -203,7 +203,8 @@ def shared(first: PlannedQuestion, second: PlannedQuestion, table: DeclaredTable
 
     The counters of one column in each group release people, sum, mean (or share) and, of degree 2, the spread; those of
     degree 2 also serve where degree 1 is enough. Quantiles of one column by the same groups follow from the same counts
-    of cells. People follow where every row has a value.
+    of cells. People follow where every row has a value. People of a plan that have Gaussian noise keep their draw:
+    several such draws together cost less than their sum, which the counters' Laplace noise does not.
 
     It has the ε of the first, and its target where that is of the same scale.
     """
@@ -225,6 +226,8 @@ def shared(first: PlannedQuestion, second: PlannedQuestion, table: DeclaredTable
     if PEOPLE in also and table.on(columns[0]).missing:
         return None
     counted = first if leader == PEOPLE or first.statistic != PEOPLE else second  # people alone: another mechanism
+    if counted is not first and first.values.get("noise") != "laplace":
+        return None
     sampled = second if second.statistic in SAMPLED else first
     return replace(
         counted, statistic=leader, also=also, by=first.by, epsilon=first.epsilon, pinned=first.pinned,

@@ -26,6 +26,8 @@ of the weights, times the squared lengths by which a neighbour moves the pairs' 
   draws, moved by mu_1, mu_2, ... standard deviations, are no easier to tell apart than one draw moved by
   sqrt(mu_1^2 + mu_2^2 + ...) (Dong, Roth and Su 2022, Corollary 3.3).
 
+A person with c rows moves each draw, whatever was released before, by at most c times as far as one row.
+
 Contrasts of pairs that are not chosen are drawn too, from 0, and dropped, so that the number of draws is public.
 
 Notation: epsilon = ε, delta = δ; P pairs.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -93,6 +94,17 @@ def test_people_do_not_follow_where_rows_may_have_no_value() -> None:
     assert shared(hours, PEOPLE, TABLE) is None
     with pytest.raises(ParameterError, match="Rows without “hours” are not counted"):
         plan(replace(hours, also=("people",)))
+
+
+def test_a_shared_draw_never_raises_the_cost_of_a_plan() -> None:
+    """People with Gaussian noise cost less beside others of that kind: with Laplace noise they would cost more."""
+    gaussian = replace(PEOPLE, values={"noise": "gaussian"})
+    others = replace(gaussian, by=("smoker",)), replace(PEOPLE, by=("smoker",))
+    for first, second in product((gaussian, PEOPLE, MEAN, SPREAD), (gaussian, PEOPLE, MEAN, SUM)):
+        one = shared(first, second, TABLE)
+        assert (one is None) == (first == gaussian and second.statistic != "people")
+        for other in others:
+            assert one is None or plan(one, other).cost.epsilon <= plan(first, other).cost.epsilon
 
 
 def test_the_groups_have_the_order_of_the_first_and_the_smallest_group_that_is_declared() -> None:
