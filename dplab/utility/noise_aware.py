@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.core import Dataset, Floats, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
+from dpcore.core import Dataset, Floats, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind, check_memory
 from dpcore.data.columns import is_number
 from dpcore.data.product import Product
 from dpcore.mechanisms.tables.release import TablesRelease, marginals_of
@@ -100,6 +100,8 @@ def table_noise(model: LinearModel, problem: Problem, mechanism: ResidualPlanner
         provenance=Provenance(kind=ProvenanceKind.GENERATED, title="rows that are all alike"),
     )
     state = mechanism.prepare(empty, problem)
+    numbers = sum(len(each) for each in state.contrasts.values())
+    check_memory(DRAWS * numbers, what="The draws of this noise", smaller="take fewer columns", each=8)
     drawn = mechanism.run(state, Preview(seed), DRAWS)
     exact = np.concatenate([state.contrasts[part.key] for part in drawn.plan.parts])
     without = dataclasses.replace(drawn.part(0, 1), values=exact[None, :].astype(np.float64))
