@@ -99,8 +99,12 @@ def test_arrows_that_come_after_an_editor_go_from_there(browser: Browser, server
             expect(cell(page, 1, 2 + place)).to_have_text(text)
 
 
-def declared_again(page: Page) -> Locator:
-    """Reload the page and upload the file again; return the end of the ages as the grid has it."""
+STORED = "(text) => (sessionStorage.getItem('dpscope-description') ?? '').includes(text)"
+
+
+def declared_again(page: Page, stored: str = "") -> Locator:
+    """Reload the page, once a text is stored, and upload the file again; return the end of the ages in the grid."""
+    page.wait_for_function(STORED, arg=stored)
     page.reload()
     settled(page)
     bring(page, VISITS)
@@ -112,10 +116,10 @@ def test_a_description_and_a_plan_survive_a_reload_and_are_gone_with_their_file(
     type_at(page, 1, 3, "0", "90")
     restored = page.get_by_text("Your description is restored.")
     expect(restored).to_have_count(0)
-    expect(declared_again(page)).to_have_text("90")
+    expect(declared_again(page, "90")).to_have_text("90")
     expect(restored).to_be_visible()
     type_at(page, 1, 4, "91")
-    expect(declared_again(page)).to_have_text("91")  # what was restored is stored, too
+    expect(declared_again(page, "91")).to_have_text("91")  # what was restored is stored, too
     # The storage may hold anything: it gets one sentence, and the grid stays as it is.
     page.evaluate("sessionStorage.setItem('dpscope-description', JSON.stringify({name: 'visits.csv', text: [1]}))")
     expect(declared_again(page)).not_to_have_text("91")
