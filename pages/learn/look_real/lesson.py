@@ -111,7 +111,7 @@ def mean_slope_words(seen: SlopeIntervals) -> str:
 
 LESSON = kit.Lesson(
     key="look-real",
-    question="Rows that look real: are they right?",
+    question="Are synthetic rows right?",
     group="What is guaranteed",
     place=150,
     minutes=8,
