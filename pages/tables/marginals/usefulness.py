@@ -7,7 +7,7 @@ from contextlib import suppress
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Floats, Integers, ParameterError
+from dpcore.core import Floats, Integers, ParameterError, ProvenanceKind
 from dpcore.data.columns import is_number
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
 from dpcore.mechanisms.tables.tree import Tree, synthetic_rows
@@ -25,6 +25,7 @@ from pages.tables.marginals.compute import TableResult
 REAL, AS_REAL, FROM_TABLES = "real rows", "synthetic rows, as if real", "released tables"
 """Names of the kinds of coefficients."""
 MAX_REGRESSORS = 4
+MOCK = "The real rows here are mock rows with your columns: what rows of your data are good for is not known from them."
 ROLES = {SYNTHETIC: "released", OTHER: "true", SHUFFLED: "other-4"}
 WORDS = {
     "pairs": "pairs of columns: share of rows elsewhere",
@@ -58,6 +59,8 @@ def draw_usefulness(result: TableResult, tables: dict[Set, Floats], tree: Tree) 
             "Half of the real rows are compared with the other half, and as many synthetic rows, and rows with each "
             "column shuffled. AUC: how well two kinds are told apart, 0.5 by guessing, 1 without a mistake."
         )
+        if result.dataset.provenance.kind is ProvenanceKind.TWIN:
+            st.caption(MOCK)
         try:
             _draw_measures(result, rows)
         except ParameterError as error:

@@ -11,29 +11,21 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.core import checkpoint
-from dprelease.downloads import CERTIFICATE, downloads_of, faults_of_uploads, zip_files
+from dprelease.downloads import CERTIFICATE, faults_of_uploads, zip_files
 from dprelease.downloads.uploads import NO_CERTIFICATE
-from dprelease.ledger.records import Stored
 from dprelease.release import release
 from dprelease.verification import CONSISTENT
 from pages.release.verify import VERIFIED
 from pages.shell.tasks import jobs
+from tests.dprelease.downloads.test_uploads import files
 from tests.kit.ledgers import STEWARD, few_rows, registered, request_of
 from tests.pages.opening import opened, sound
 from tests.pages.release.test_page_states import PAGE, came, released, the, token
 
-__all__ = ["token"]
+__all__ = ["files", "token"]
 
 COUNTS = "counts.csv"
 FAULTS = "pages.release.verify.faults_of_uploads"
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    ledger, dataset_id = registered(tmp_path_factory.mktemp("elsewhere"))
-    stored = release(ledger, dataset_id, request_of(), few_rows(), STEWARD)
-    assert isinstance(stored, Stored)
-    return downloads_of(stored)
 
 
 def verified(app: AppTest, **uploads: bytes) -> tuple[list[str], list[str]]:

@@ -12,20 +12,26 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.data.bundled import whole_of
 from dpcore.data.product import Product
+from dpcore.data.reading.tables import read_table
+from dpcore.data.sources import Uploaded
 from dplab.utility.measures import OTHER, SHUFFLED, SYNTHETIC, RowMeasures
 from dplab.utility.models import Fit, ModelKind
 from pages.charts.picture import Dots, Rule, numbers
+from pages.data.upload import SessionFile
 from pages.tables.marginals.usefulness import (
     AS_REAL,
     FROM_TABLES,
+    MOCK,
     REAL,
     measures_picture,
     model_picture,
     refusal,
 )
+from tests.kit.chance.numbers import has_number
 from tests.pages.drawn_charts import drawn
 from tests.pages.lessons import interval, sound
 from tests.pages.opening import sound as sound_app
+from tests.pages.opening import visitor
 from tests.pages.tables.opening import opened, sentence, texts
 
 USE, MODEL = "tables_useful_chart", "tables_model_chart"
@@ -137,3 +143,20 @@ def test_every_measure_has_a_line_and_what_is_not_known_has_none() -> None:
     assert "off by 0.1, of other real rows by 0.05. They predict smokes with an AUC of 0.8, real rows with 0.85" in (
         shown.sentence
     )
+
+
+def test_a_private_file_is_stood_for_by_mock_rows_which_is_said_and_none_of_its_values_is_shown() -> None:
+    rows = b"".join(b"%d,%d,%d,%d\n" % (17 + i % 40, 777_000 + i, i % 50, i % 9) for i in range(900))
+    table = read_table(b"age,pay,hours,visits\n" + rows, name="own.csv")
+    held = SessionFile(origin=Uploaded(table=table, private=True, digest="0"), turn=1)
+    app = visitor("tables/page.py")
+    app.query_params["view"] = "All tables of k attributes"
+    app.session_state["file"] = held
+    for place, high in enumerate(("120", "1000000", "60", "9")):
+        app.session_state[f"{held.prefix}{place}-from"], app.session_state[f"{held.prefix}{place}-to"] = "0", high
+    app.session_state["tables-of"] = "my-file"
+    app.session_state["tables_useful_open"] = True
+    shown = texts(sound_app(app.run()))
+    assert USE in drawn(app) and MOCK in shown
+    assert not any(has_number(shown, 777_000 + i) for i in range(900))
+    assert MOCK not in texts(useful(tables_of="penguins"))
