@@ -44,8 +44,8 @@ def show_theorems(lessons: Mapping[str, Lesson]) -> None:
         st.info("No statement of the papers has all these words.")
     with st.container(key="theorems"):
         for paper, items in groupby(found, key=lambda each: each.paper):
-            lines = [f"## {paper}", "| statement | code | your data |", "|---|---|---|"]
+            lines = [f"## {paper}", "| statement | your data | code |", "|---|---|---|"]
             for each in items:
                 own = "yes" if each.takes_own_data(lessons) else "–"
-                lines.append(f"| [{each.item}](./{each.card}) | `{each.file}` | {own} |")
+                lines.append(f"| [{each.item}](./{each.card}) | {own} | `{each.file}` |")
             st.markdown("\n".join([lines[0], "", *lines[1:]]))
