@@ -1,7 +1,7 @@
 """A small database from noisy answers: Theorem 5's number of points on any number of cells.
 
-The theorem's own choice is among all databases of m points, which can be listed on few cells only. This is a stand-in of
-the same size with another law. Every query is answered with noise; m points are then put, one after the other, where
+The theorem's own choice is among all databases of m points, which can be listed on few cells only. This is a stand-in
+of the same size with another law. Every query is answered with noise; m points are then put, one after the other, where
 multiplicative weights on the queries say that the sums are furthest off.
 
 Why it is private: a row moves each query's answer, rounded to whole rows, by at most 1, and all |Q| of them by at most
@@ -9,9 +9,9 @@ Why it is private: a row moves each query's answer, rounded to whole rows, by at
 
 Accuracy: except with chance beta no noise exceeds J, so the answers a_q are within (J + 1/2)/n of the data's, all as
 shares of n. Let S_q be query q's sum over the first i points. Each point goes to the cell at which Φ = sum over q of
-e^(l(S_q - i a_q)) + e^(-l(S_q - i a_q)) becomes least. A cell drawn from the data would multiply Φ by at most e^(l²/8 +
-l(J + 1/2)/n) in expectation (Hoeffding's lemma), so the best cell does. After m points e^(l m e) ≤ Φ ≤ 2|Q| e^(m(l²/8 +
-l(J + 1/2)/n)) for the largest difference e to the a_q; at l = √(8 ln(2|Q|)/m) that is e ≤ √(ln(2|Q|)/(2m)) + (J + 1/2)/n.
+e^(l(S_q - i a_q)) + e^(-l(S_q - i a_q)) becomes least. A cell drawn from the data would multiply Φ by at most e^(l²/8
++ l(J + 1/2)/n) in expectation (Hoeffding's lemma), so the best cell does. After m points e^(l m e) ≤ Φ ≤ 2|Q| e^(m(l²/8
++ l(J + 1/2)/n)) for the largest difference e to the a_q; at l = √(8 ln(2|Q|)/m), e ≤ √(ln(2|Q|)/(2m)) + (J + 1/2)/n.
 So points are found of which Hoeffding's bound only says that they exist, and the error to the data is at most
 √(ln(2|Q|)/(2m)) + 2(J + 1/2)/n; the first term is at most α for m = ⌈ln(2|Q|)/(2α²)⌉.
 
@@ -69,6 +69,15 @@ def points_needed(count: int, alpha: float) -> int:
 def points_resolution(count: int, points: int) -> float:
     """Return the largest error that so many points add in so many queries, √(ln(2|Q|)/(2m)), a share of n."""
     return math.sqrt(math.log(2 * count) / (2 * points))
+
+
+def noisy_answers(sampler: Sampler, histogram: Integers, problem: Problem, *, epsilon: float, trials: int) -> Floats:
+    """Return every query's answer with noise, as shares of n within 0 and 1, (T, queries)."""
+    every = np.arange(problem.queries.count)
+    truth = true_rows(problem.queries, histogram, every)
+    noisy = sampler.draw(NoisyCounts(truth[None, :], epsilon=epsilon, sensitivity=len(every)), trials)
+    answers: Floats = np.clip(noisy, 0, problem.n) / problem.n
+    return answers
 
 
 def nearest_points(answers: Floats, weights: Floats, *, points: int) -> Integers:
@@ -146,12 +155,11 @@ class PointsOfAnswers(PureMechanism):
     @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> PointsRelease:
         """One noisy answer a query; the points follow from them."""
-        problem, n = state.problem, state.problem.n
-        m, every = self.size(problem), np.arange(problem.queries.count)
-        truth = true_rows(problem.queries, state.histogram, every)
-        noisy = sampler.draw(NoisyCounts(truth[None, :], epsilon=self.epsilon, sensitivity=len(every)), trials)
-        weights = weights_of(problem.queries, every).astype(np.float64)
-        points = nearest_points(np.clip(noisy, 0, n) / n, weights, points=m)
+        problem = state.problem
+        m, queries = self.size(problem), problem.queries
+        answers = noisy_answers(sampler, state.histogram, problem, epsilon=self.epsilon, trials=trials)
+        weights = weights_of(queries, np.arange(queries.count)).astype(np.float64)
+        points = nearest_points(answers, weights, points=m)
         shares = np.full(points.shape, 1 / m)
         return self.release(PointsRelease, state, sampler, trials, points=points, weights=shares)
 
@@ -168,7 +176,7 @@ ENTRIES = (
         key="answers-net",
         mechanism=PointsOfAnswers,
         title="Small database from noisy answers",
-        story="Answers every weighted sum with noise, then places points that come near all answers: as many as the "
+        story="Answers every weighted sum with noise, then places points that come near all answers, as many as the "
         "theorem on small databases asks for. It works on many cells, where databases of this size cannot be listed.",
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(LinearQueries,),

@@ -170,8 +170,8 @@ class LinearNet(PureMechanism):
             beta=beta,
             assumptions=problem.unchecked_n,
             rows_needed=math.floor(rows / (1 - resolution)) + 1 if resolution < 1 else None,
-            note=f"So (Definition 1) it is ({rounded_up(min(1.0, total))}, {beta:g})-relatively useful for {n:,} rows or "
-            "more. Remark 1: for finite classes the number of queries stands for the fat-shattering dimension, with "
+            note=f"So (Definition 1) it is ({rounded_up(min(1.0, total))}, {beta:g})-relatively useful for {n:,} rows "
+            "or more. Remark 1: for finite classes the number of queries stands for the fat-shattering dimension, with "
             "which the theorem holds only up to constants.",
         )
 

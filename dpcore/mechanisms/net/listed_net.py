@@ -104,7 +104,8 @@ class ListedNet:
 
             if flip(below, chance):
                 among = int(starts[level]) + below(int(starts[level + 1] - starts[level]))
-                return self.candidates.at(order[[among]])[0]
+                database: Integers = self.candidates.at(order[[among]])[0]
+                return database
 
     def _above(self, falls: Floats) -> list[int]:
         """Return whole numbers above 2^BITS * e^-fall, by more than the rounding error of doubles."""
