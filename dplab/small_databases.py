@@ -14,7 +14,7 @@ from dpcore.mechanisms.online.beliefs import weights_of
 from dpcore.queries.linear import LinearQueries
 from dpcore.randomness import Preview
 
-SIZES = (1, 2, 3, 5, 7, 10, 14, 24, 50, 100, 231, 500)
+SIZES = (1, 2, 3, 5, 7, 10, 14, 23, 50, 100, 231, 500)
 """Numbers of points, beside that of the theorem."""
 ALPHA = 0.1
 """Error of the points for which the theorem's size is marked."""
