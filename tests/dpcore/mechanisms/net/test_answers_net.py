@@ -101,7 +101,7 @@ def test_the_promise_adds_up_and_the_rows_it_needs_are_the_least() -> None:
     for beta, epsilon in itertools.product((0.05, 0.2), (0.3, 3.0)):
         _, problem = question(4, queries=9)
         bound = PointsOfAnswers(epsilon=epsilon).accuracy(problem, beta)
-        # Recomputed: J is the least whole number with 9 Pr[|Z| > J] at most beta, Z discrete Laplace of scale 9/epsilon.
+        # Recomputed: J is the least with 9 Pr[|Z| > J] at most beta, Z discrete Laplace of scale 9/epsilon.
         p, reach = math.exp(-epsilon / 9), 0
         while 9 * 2 * p ** (reach + 1) / (1 + p) > beta:
             reach += 1
