@@ -144,7 +144,7 @@ def _show_theorem(settings: RandomPrivacySettings, *, cells: int, rows: int) -> 
         "**Probabilistic privacy** bounds the same loss with probability 1 − δ over the release, for every pair of "
         "data sets. So it implies (ε, δ)-privacy, and Definition 2 with η = δ and γ = 0. It does not imply Definition "
         "1: a release that shows all rows with probability δ has no finite loss for different data sets. Random "
-        "privacy does not imply it either: for a lone row, more than 4 of 5 sparse histograms have an infinite loss.",
+        "privacy does not imply it either: for a lone row, more than half of sparse histograms have an infinite loss.",
         open_question,
         reference="Hall, Rinaldo and Wasserman (2013), Definitions 1 and 2, equation 5, Proposition 5.1, Theorem 5.2, "
         "Section 7; Machanavajjhala, Kifer, Abowd, Gehrke and Vilhuber (2008); sharper condition: proved beside the "

@@ -62,18 +62,18 @@ def test_a_row_is_shown_for_certain_until_every_cell_gets_noise() -> None:
 
 
 def test_neither_random_nor_probabilistic_privacy_implies_the_other() -> None:
-    """Exact laws: a lone row has infinite loss in over 4 of 5 sparse histograms; rows shown at times break random DP."""
+    """Exact laws: a lone row has infinite loss in most sparse histograms; rows shown at times break random DP."""
     domain = Number(bits=1)
-    problem = Problem(domain=domain, queries=Cells(domain=domain), n=2)
+    problem = Problem(domain=domain, queries=Cells(domain=domain), n=3)
     for epsilon in (0.1, 1.0, 1.76, 5.0):
         mechanism = SparseHistogram(epsilon=epsilon, gamma=0.5, condition="sharper")
         assert mechanism.guarantee(problem).gamma > 0, "empty cells stay empty here"
         infinite = [
             max(float(p[q == 0].sum()), float(q[p == 0].sum()))
             for pair, p, q in paired_laws(mechanism, problem, window=(-60, 60))
-            if pair.one == (0, 0) or pair.other == (0, 0) or pair.one == (1, 1) or pair.other == (1, 1)
+            if {pair.one, pair.other} & {(0, 0, 0), (1, 1, 1)}
         ]
-        assert min(infinite) > 0.8
+        assert min(infinite) > 0.5
     # With probability δ all rows, else nothing: for different data sets the outputs that show rows are told for sure.
     delta = 0.01
     shows, shows_other = {"rows 0, 0": delta, "nothing": 1 - delta}, {"rows 0, 1": delta, "nothing": 1 - delta}
