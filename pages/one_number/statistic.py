@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Floats, ParameterError, exactly, rounded_up
+from dpcore.core import Floats, exactly, rounded_up
 from dpcore.mechanisms.robust.sampled_sensitivity import (
     PENALTY,
     TUNING,
     UNITS,
     WHY_NOT,
     SampledNoise,
+    fewest_samples,
     least_sensitivity,
     paper_samples,
     public_distribution,
@@ -36,19 +37,21 @@ MEANINGS = {
     "gini": "Gini's mean difference: the mean of |x − x′| over all pairs of rows. A share of the range.",
 }
 DISTRIBUTIONS = {"even": "even over the range", "bell": "a bell in the middle", "skewed": "most rows at the low end"}
-MAX_CELLS = 1 << 12
-"""Cells of a column: more would take long to sample."""
+MAX_CELLS = 1 << 10
+"""Cells on which statistics are sampled; those of a finer column are merged."""
+SAMPLES = 200
+"""Pairs of data sets that are sampled, if they are enough for γ."""
 
 
 def draw_statistic(outcome: MeanOutcome) -> None:
     """Draw the sampled sensitivities of a statistic, and the error of the noise that they set."""
     request, n, epsilon = outcome.request, outcome.dataset.n, outcome.mechanism.epsilon
-    cells = outcome.domain.ordered
-    if cells > MAX_CELLS:
-        raise ParameterError(f"Sampled sensitivity takes at most {MAX_CELLS:,} cells here; this column has {cells:,}.")
+    histogram = outcome.dataset.histogram[: outcome.domain.ordered]
+    counts = np.add.reduceat(histogram, np.arange(0, len(histogram), -(-len(histogram) // MAX_CELLS)))
+    cells, gamma = len(counts), outcome.mechanism.gamma
     left, right = st.columns([3, 2])
     with right:
-        st.warning("For previews only.")
+        st.markdown("**For previews only.**")
         statistic = choice("Statistic of the column", STATISTICS, key="sampled-statistic")
         st.caption(MEANINGS[statistic])
         kind = choice(
@@ -62,14 +65,15 @@ def draw_statistic(outcome: MeanOutcome) -> None:
         distribution=public_distribution(kind, cells),
         rows=n,
         epsilon=epsilon,
-        gamma=outcome.mechanism.gamma,
+        gamma=gamma,
+        samples=max(SAMPLES, fewest_samples(gamma)),
         seed=request.seed,
     )
     differences, worst = remember(
-        f"sampled|{statistic}|{kind}|{cells}|{n}|{request.seed}",
+        f"sampled|{statistic}|{kind}|{cells}|{n}|{noise.samples}|{request.seed}",
         lambda: (noise.differences(), least_sensitivity(statistic, rows=n)),
     )
-    scale, least, counts = noise.sensitivity(differences) / UNITS, worst / UNITS, outcome.dataset.histogram[:cells]
+    scale, least = noise.sensitivity(differences) / UNITS, worst / UNITS
     previews = noise.previews(counts, Preview(request.seed), differences=differences, trials=TRIALS)
     truth = float(values(statistic, counts[None])[0]) / UNITS
     error = float(np.quantile(np.abs(previews - truth), 0.95))
@@ -92,7 +96,7 @@ def draw_statistic(outcome: MeanOutcome) -> None:
         )
         needed, order = paper_samples(noise.gamma)
         st.caption(
-            f"By ranks, γ = (m + 1 − k)/(m + 1) for the k-th smallest of m samples: {noise.fewest:,} are enough for "
+            f"By ranks, γ = (m + 1 − k)/(m + 1) for the k-th smallest of m samples: {fewest_samples(gamma):,} are enough for "
             f"γ = {exactly(noise.gamma)}. Rubinstein and Aldà (2017), Theorem 15, needs {needed:,} (k = {order:,})."
         )
 

@@ -130,6 +130,11 @@ def public_distribution(kind: str, cells: int) -> Floats:
     return shares
 
 
+def fewest_samples(gamma: float) -> int:
+    """Return the fewest samples that are enough for gamma: then the largest difference sets the noise."""
+    return max(1, math.ceil(round(1 / gamma, 9)) - 1)
+
+
 def order_needed(*, samples: int, gamma: float) -> int:
     """Return the smallest k for which the k-th of m differences is exceeded with probability at most gamma.
 
@@ -138,7 +143,7 @@ def order_needed(*, samples: int, gamma: float) -> int:
     """
     order = math.ceil(round((samples + 1) * (1 - gamma), 9))
     if not 0 < gamma < 1 or order > samples:
-        needed = math.ceil(round(1 / gamma, 9)) - 1 if 0 < gamma < 1 else 1
+        needed = fewest_samples(gamma) if 0 < gamma < 1 else 1
         raise ParameterError(f"{samples:,} samples are too few for γ = {gamma:g}: at least {needed:,} are needed.")
     return max(1, order)
 
@@ -206,11 +211,6 @@ class SampledNoise:
                 both.append(values(self.statistic, counts))
             drawn.append(np.abs(both[0] - both[1]))
         return np.sort(np.concatenate(drawn))
-
-    @property
-    def fewest(self) -> int:
-        """Return the fewest samples that are enough for gamma: then the largest difference sets the noise."""
-        return max(1, math.ceil(round(1 / self.gamma, 9)) - 1)
 
     def sensitivity(self, differences: Integers) -> int:
         """Return Δ in millionths, the k-th smallest of the sampled differences; at least 1, as noise needs a scale."""
