@@ -96,8 +96,8 @@ def draw_statistic(outcome: MeanOutcome) -> None:
         )
         needed, order = paper_samples(noise.gamma)
         st.caption(
-            f"By ranks, γ = (m + 1 − k)/(m + 1) for the k-th smallest of m samples: {fewest_samples(gamma):,} are enough for "
-            f"γ = {exactly(noise.gamma)}. Rubinstein and Aldà (2017), Theorem 15, needs {needed:,} (k = {order:,})."
+            f"By ranks, γ = (m + 1 − k)/(m + 1) for the k-th smallest of m samples: {fewest_samples(gamma):,} suffice "
+            f"for γ = {exactly(noise.gamma)}. Rubinstein and Aldà (2017), Theorem 15, needs {needed:,} (k = {order:,})."
         )
 
 

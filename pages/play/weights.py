@@ -66,7 +66,7 @@ def draw_sizes(recipe: Recipe, dataset: Dataset, problem: Problem) -> None:
     )
     draw_with_table(
         sizes_picture(errors, epsilon=epsilon),
-        key="sizes_chart",
+        key="sizes",
         badge=f"{TRIALS} releases each, simulated, preview sampler, seed {recipe.seed}",
         title="error by size",
         download=not dataset.provenance.is_private,

@@ -154,7 +154,7 @@ def test_single_cells_name_who_proved_the_logarithm() -> None:
     """VC dimension 1, and a bound that grows with the logarithm of the cells; other classes do not claim it."""
     values = []
     for bits in (4, 8, 12):
-        line = Number(bits=bits)
+        line = dpcore.Number(bits=bits)
         problem = Problem(domain=line, queries=Cells(domain=line), n=10_000)
         bound = lower_bound(problem, Guarantee(epsilon=0.1, neighbours=problem.neighbours), beta=0.05)
         assert bound is not None and "Beimel, Kasiviswanathan and Nissim (2010)" in bound.reference
