@@ -105,8 +105,8 @@ class MeanOutcome(Outcome[UnboundedMean]):
 
     def _conditions(self, exceptions: int) -> None:
         """Draw the paper's two conditions, and η at the change of the noise scale on these rows."""
-        st.latex(r"P\bigl(s_n(X)\le e^{\beta}s_n(X')\bigr)\ge 1-\gamma_1\quad(10)")
-        st.latex(r"P\bigl(\tfrac1n h(x,x')\le\min\{s_n(X),s_n(X')\}\bigr)\ge 1-\gamma_2\quad(11)")
+        st.latex(r"P\bigl(s_n(X)\le e^{\beta}s_n(X')\bigr)\ge 1-\gamma_1")
+        st.latex(r"P\bigl(\tfrac1n h\le\min\{s_n(X),s_n(X')\}\bigr)\ge 1-\gamma_2")
         state = self.mechanism.prepare(self.dataset, self.problem)
         change = scale_change(state.differences, exceptions=exceptions)
         here = "nothing bounds β" if math.isinf(change) else f"β = {rounded_up(change)}"

@@ -86,8 +86,9 @@ def draw_statistic(outcome: MeanOutcome) -> None:
         )
     with right:
         st.markdown(
-            f"True value **{truth:.4g}**. In 95 of 100 previews the error is at most **{rounded_up(error)}**. For all "
-            f"data the noise must be at least {significant(least / scale)} times as wide. :blue-badge[simulated]"
+            f"True value **{truth:.4g}** :gray-badge[true]. In 95 of 100 previews the error is at most "
+            f"**{rounded_up(error)}**. For all data the noise must be at least {significant(least / scale)} times as "
+            "wide. :blue-badge[simulated]"
         )
         st.markdown(
             f"Privacy: {noise.guarantee().sentence()}, **if** rows are samples of the public distribution. "
@@ -114,7 +115,7 @@ def sensitivities(differences: Floats, *, scale: float, least: float, gamma: flo
     smallest = 1 / UNITS
     return Picture(
         title="Sampled sensitivities",
-        x=Axis(title="change of the statistic by one row (log)", log=True, form="~g"),
+        x=Axis(title="change of the statistic by one row (log)", log=True, form="~g", ticks=(1e-6, 1e-4, 0.01, 1)),
         y=Axis(title="share of the samples", low=0, high=1.08, form="~p", ticks=(0, 0.25, 0.5, 0.75, 1)),
         marks=[
             Curve(

@@ -9,9 +9,9 @@ from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Rule
 from pages.charts.words import percent, short_numbers
 
 NAMES = {
-    "exact": ("choice among all databases (exact)", "mechanism:linear-net"),
-    "answers": ("points for noisy answers (stand-in)", "mechanism:answers-net"),
     "noiseless": ("points without noise", "true"),
+    "answers": ("points for noisy answers (stand-in)", "mechanism:answers-net"),
+    "exact": ("choice among all databases (exact)", "mechanism:linear-net"),
 }
 
 
@@ -20,15 +20,24 @@ def sizes_picture(errors: SizeErrors, *, epsilon: float) -> Picture:
     series = {key: getattr(errors, key) for key in NAMES}
     marks: list[Mark] = [
         Curve(role="theory", name="best database, at most", x=errors.points, y=errors.resolution),
-        Rule(role="theory", x=errors.needed, label=f"Theorem 5, α = {ALPHA:g}: {errors.needed:,} points", dash="dash"),
+        Rule(
+            role="theory",
+            x=errors.needed,
+            label=f"Theorem 5, α = {ALPHA:g}: {errors.needed:,} points",
+            dash="dash",
+            side="left",
+        ),
     ]
     for key, (name, role) in NAMES.items():
         known = ~np.isnan(series[key])
+        at, found = errors.points[known], series[key][known]
+        if key == "noiseless":
+            marks.append(Curve(role=role, name=name, x=at, y=found, dash="dot", width=2))
+            continue
         hover = [
-            f"{name}, {m:,} points: {percent(error)}"
-            for m, error in zip(errors.points[known].tolist(), series[key][known].tolist(), strict=True)
+            f"{name}, {m:,} points: {percent(error)}" for m, error in zip(at.tolist(), found.tolist(), strict=True)
         ]
-        marks.append(Dots(role=role, name=name, x=errors.points[known], y=series[key][known], hover=hover))
+        marks.append(Dots(role=role, name=name, x=at, y=found, hover=hover))
     listed = errors.points[~np.isnan(errors.exact)]
     most, place = int(listed[-1]), int(np.flatnonzero(errors.points == errors.needed)[0])
     sentence = (
