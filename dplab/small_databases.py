@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Dataset, Floats, Integers, Problem
-from dpcore.mechanisms.net.answers_net import nearest_points, noisy_answers, points_needed
+from dpcore.mechanisms.net.answers_net import nearest_points, noisy_answers, points_needed, weighted
 from dpcore.mechanisms.net.linear import LinearNet, weighted_resolution
-from dpcore.mechanisms.online.beliefs import weights_of
-from dpcore.queries.linear import LinearQueries
+from dpcore.queries.linear import UNITS
 from dpcore.randomness import Preview
 
 SIZES = (1, 2, 3, 5, 7, 10, 14, 23, 50, 100, 231, 500)
@@ -47,11 +46,10 @@ def errors_by_size(
     dataset: Dataset, problem: Problem, *, epsilon: float, seed: int
 ) -> Generator[float, None, SizeErrors]:
     """Measure small databases of every size on one data set; yields the share done. Not private."""
-    queries, n = problem.queries, problem.n
-    assert isinstance(queries, LinearQueries)
+    queries, n = weighted(problem), problem.n
     needed = points_needed(queries.count, ALPHA)
     sizes = np.unique([*SIZES, needed])
-    weights = weights_of(queries, np.arange(queries.count)).astype(np.float64)
+    weights = queries.padded / UNITS
     truth = weights @ dataset.histogram[None].T / n
     noisy = noisy_answers(Preview(seed), dataset.histogram, problem, epsilon=epsilon, trials=TRIALS)
     errors = np.full((3, len(sizes)), np.nan)

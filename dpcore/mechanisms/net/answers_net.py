@@ -39,6 +39,7 @@ from dpcore.core import (
     Floats,
     HistogramState,
     Integers,
+    ParameterError,
     PointsRelease,
     Problem,
     PureMechanism,
@@ -48,8 +49,7 @@ from dpcore.core import (
     rounded_up,
     rows_up,
 )
-from dpcore.mechanisms.online.beliefs import true_rows, weights_of
-from dpcore.queries.linear import LinearQueries
+from dpcore.queries.linear import UNITS, LinearQueries
 from dpcore.randomness import NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_quantile
 
@@ -71,11 +71,18 @@ def points_resolution(count: int, points: int) -> float:
     return math.sqrt(math.log(2 * count) / (2 * points))
 
 
+def weighted(problem: Problem) -> LinearQueries:
+    """Return the problem's weighted sums; raises ParameterError for other queries."""
+    if not isinstance(problem.queries, LinearQueries):
+        raise ParameterError("This mechanism needs weights.")
+    return problem.queries
+
+
 def noisy_answers(sampler: Sampler, histogram: Integers, problem: Problem, *, epsilon: float, trials: int) -> Floats:
     """Return every query's answer with noise, as shares of n within 0 and 1, (T, queries)."""
-    every = np.arange(problem.queries.count)
-    truth = true_rows(problem.queries, histogram, every)
-    noisy = sampler.draw(NoisyCounts(truth[None, :], epsilon=epsilon, sensitivity=len(every)), trials)
+    queries = weighted(problem)
+    truth = (queries.padded @ histogram + UNITS // 2) // UNITS  # halves up, so that a row moves one by 1 at most
+    noisy = sampler.draw(NoisyCounts(truth[None, :], epsilon=epsilon, sensitivity=queries.count), trials)
     answers: Floats = np.clip(noisy, 0, problem.n) / problem.n
     return answers
 
@@ -156,9 +163,8 @@ class PointsOfAnswers(PureMechanism):
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> PointsRelease:
         """One noisy answer a query; the points follow from them."""
         problem = state.problem
-        m, queries = self.size(problem), problem.queries
+        m, weights = self.size(problem), weighted(problem).padded / UNITS
         answers = noisy_answers(sampler, state.histogram, problem, epsilon=self.epsilon, trials=trials)
-        weights = weights_of(queries, np.arange(queries.count)).astype(np.float64)
         points = nearest_points(answers, weights, points=m)
         shares = np.full(points.shape, 1 / m)
         return self.release(PointsRelease, state, sampler, trials, points=points, weights=shares)

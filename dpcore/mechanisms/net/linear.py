@@ -180,8 +180,7 @@ class LinearNet(PureMechanism):
         queries = problem.queries
         if not isinstance(queries, LinearQueries):
             raise ParameterError("This mechanism needs weights.")
-        units = np.zeros((queries.count, problem.domain.size), dtype=np.int64)
-        units[:, : problem.domain.ordered] = queries.units
+        units = queries.padded
         net = ListedNet(units, truth=units @ dataset.histogram, points=self.size(problem), rows=dataset.n)
         return LinearNetState(problem=problem, net=net, rows=np.array([[dataset.n]], dtype=np.int64))
 
