@@ -7,12 +7,15 @@ from typing import Any
 import streamlit as st
 
 from dpcore.core import Bound, Problem, describe_error
-from dpcore.mechanisms.robust.stable_median import StableMedian
+from dpcore.mechanisms.robust.smooth_median import SmoothMedian
+from dpcore.mechanisms.robust.stable_median import StableAnswer
 from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
+from dpcore.mechanisms.subsamples.near import MedianOfMedians
 from pages.one_number.accounts import accounts
 from pages.one_number.controls import OneNumberRequest, draw_controls
 from pages.one_number.mean import MeanOutcome
+from pages.one_number.near import MedianOfMediansOutcome, SmoothOutcome
 from pages.one_number.outcome import Outcome, RefusableOutcome
 from pages.one_number.promise import draw_promise
 from pages.one_number.stable import StableOutcome
@@ -24,8 +27,12 @@ from pages.shell.workbench import Views, Workbench
 
 def _compute(request: OneNumberRequest) -> Outcome[Any]:
     mechanism = request.entry.make(**request.values)
-    if isinstance(mechanism, StableMedian):
+    if isinstance(mechanism, StableAnswer):
         return StableOutcome(request, mechanism)
+    if isinstance(mechanism, SmoothMedian):
+        return SmoothOutcome(request, mechanism)
+    if isinstance(mechanism, MedianOfMedians):
+        return MedianOfMediansOutcome(request, mechanism)
     if isinstance(mechanism, SubsampleAggregate):
         return SubsampleOutcome(request, mechanism)
     assert isinstance(mechanism, UnboundedMean)

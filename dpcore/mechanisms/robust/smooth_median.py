@@ -62,7 +62,7 @@ from dpcore.core import (
 )
 from dpcore.queries.ranges import Thresholds, rank
 from dpcore.randomness import Charge, Draw, Enumerate, Preview, Sampler, Secure
-from dpcore.randomness.laws import clamped_law, laplace_tail
+from dpcore.randomness.laws import clamped_law, laplace_quantile, laplace_tail
 from dpcore.randomness.sampler import check_whole
 
 NARROWEST = 1 / 40
@@ -286,6 +286,17 @@ class SmoothMedian(Mechanism):
         """Return the error in units of S that noise exceeds with probability at most beta, but for one cell."""
         steps = self.ladder(problem)
         return steps.factor * math.exp(steps.smoothness) * math.log(2 / beta)
+
+    def error_at(self, stable: Integers, problem: Problem, beta: float) -> Integers:
+        """Return the cells by which an answer errs at most with confidence 1 - beta, if so many rows must change first.
+
+        Before the median is another one, no row moves it: A_k = 0 for k <= stability - 2, and A_k is at most all cells.
+        """
+        steps = self.ladder(problem)
+        places = np.maximum(0, len(steps.widths) - np.asarray(stable))
+        scales = steps.factor * steps.widths[np.minimum(places, len(steps.widths) - 1)]
+        off = np.array([laplace_quantile(beta, scale=scale) - 1 for scale in scales.tolist()])
+        return np.minimum(off, problem.domain.ordered - 1)
 
     @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:

@@ -2,7 +2,7 @@
 
 Propose, test, release (Dwork and Lei 2009) in general: propose an answer, test privately how many rows must change
 before it would be another one, and release it if they are many. The stable median is one case, and this is another:
-only the count of rows differs. It refuses less than subsamples do, because the rows are counted and not estimated by votes.
+only the count of rows differs. It refuses less than subsamples do: rows are counted, not estimated by votes.
 
 Why it is private: as the stable median is, for any statistic. One row changes the number of rows that must change by at
 most 1, since they are counted on a shortest way to another answer.
