@@ -15,11 +15,11 @@ from dpcore.mechanisms.robust.smooth_median import SmoothMedian, power_of_two_de
 from dpcore.mechanisms.subsamples.near import MedianOfMedians
 from dpcore.randomness import Preview
 from dplab.robust import VoteLaws
-from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
-from pages.charts.words import percent, significant
+from pages.charts.picture import Axis, Bars, Curve, Dots, Picture, Rule
+from pages.charts.words import percent, short_numbers, significant
 from pages.one_number.controls import OneNumberRequest
 from pages.one_number.outcome import Outcome
-from pages.one_number.runs import answers, votes
+from pages.one_number.runs import answers
 from pages.one_number.subsamples import EXACT, vote_laws
 from pages.shell.theorem import BETA, all_digits
 
@@ -146,8 +146,22 @@ class MedianOfMediansOutcome(NearOutcome[MedianOfMedians]):
 
     @override
     def own_picture(self) -> tuple[str, Picture, str]:
-        law = self.law
-        picture = votes(names=law.state.question.names, law=law.law, truth=law.truth, needed=0.5)
+        domain = self.problem.domain
+        assert is_number(domain)
+        law, question = self.law.law, self.law.state.question
+        starts = domain.low + np.searchsorted(question.groups, np.arange(len(law))) * domain.width
+        picture = Picture(
+            title="Answers of the subsamples",
+            x=Axis(title=domain.unit or "answer"),
+            y=Axis(title="share of the subsamples", low=0, high=1.25 * float(law.max()), form="~p"),
+            marks=[
+                Bars(role="true", start=starts, end=np.append(starts[1:], domain.high), value=law, opacity=0.6),
+                Rule(role="ink", x=float(domain.points()[self.truth]), label="whole data"),
+            ],
+            sentence=f"{percent(self.law.agreement)} of subsamples answer as the whole data do; the others lie close.",
+            table={"answer": list(question.names), "share of subsamples": short_numbers(law)},
+            height=230,
+        )
         return "Answers of the subsamples", picture, EXACT
 
 
