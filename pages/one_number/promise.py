@@ -25,7 +25,7 @@ from dplab.measure import finish
 from dplab.robust import chances_by_agreement, stable_chances
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Axis, Curve, Picture
-from pages.charts.words import percent, percent_up, significant
+from pages.charts.words import percent, percent_up, short_numbers, significant
 from pages.one_number.chance import chance_curve, stability_axis
 from pages.one_number.controls import OneNumberRequest
 from pages.one_number.words import in_100, nearly_percent
@@ -99,21 +99,18 @@ def _near(mechanism: MedianOfMedians, problem: Problem) -> Picture:
     )
     numbers({"Votes a row changes at most": f"{plan.cap:,.0f} of {plan.subsamples:,}", "δ": rounded_up(plan.delta)})
     shares = np.linspace(0.5, 1, 101)
+    near = np.array([1 - mechanism.miss_chance(plan, share) for share in shares.tolist()])
     return Picture(
         title="Guaranteed chance of a close answer against agreement",
         x=Axis(title="share of subsamples within a distance", low=0.5, high=1, form="~p"),
         y=Axis(title="probability that the answer is", low=0, high=1.05, form="~p"),
         marks=[
-            Curve(
-                role="theory",
-                name="at least",
-                x=shares,
-                y=np.array([1 - mechanism.miss_chance(plan, share) for share in shares.tolist()]),
-            )
+            Curve(role="theory", name="at least", x=shares, y=near),
         ],
         sentence="If that share of the subsamples answers within a distance of the whole data's answer, so is the "
         "released answer with at least this probability, for every distance. The agreement of your own subsamples is "
         "not computed.",
+        table={"share of subsamples": short_numbers(shares), "probability": short_numbers(near)},
     )
 
 

@@ -102,7 +102,8 @@ def divergence(narrow: Floats, wide: Floats, shift: Integers, *, epsilon: float)
     right = np.floor((epsilon + ratio + shift * rate) / bend) + 1
     tails = outside(left, scale=wide, low=True) + outside(right, scale=wide, low=False)
     others = outside(left - shift, scale=narrow, low=True) + outside(right - shift, scale=narrow, low=False)
-    return np.maximum(0.0, np.maximum(peaked, tails - grown * others))
+    largest: Floats = np.maximum(0.0, np.maximum(peaked, tails - grown * others))
+    return largest
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -295,8 +296,8 @@ class SmoothMedian(Mechanism):
         steps = self.ladder(problem)
         places = np.maximum(0, len(steps.widths) - np.asarray(stable))
         scales = steps.factor * steps.widths[np.minimum(places, len(steps.widths) - 1)]
-        off = np.array([laplace_quantile(beta, scale=scale) - 1 for scale in scales.tolist()])
-        return np.minimum(off, problem.domain.ordered - 1)
+        off = [laplace_quantile(beta, scale=scale) - 1 for scale in scales.tolist()]
+        return np.array([min(each, problem.domain.ordered - 1) for each in off])
 
     @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:

@@ -77,7 +77,8 @@ def smallest_cap(*, epsilon: float, delta: float, n: int, rows: int, subsamples:
 def middle_scores(votes: Integers) -> Integers:
     """Return minus twice the votes by which each cell misses the middle: (T, cells) to the same."""
     upto = np.cumsum(votes, axis=1)
-    return -np.maximum(np.maximum(2 * (upto - votes) - upto[:, -1:], upto[:, -1:] - 2 * upto), 0)
+    missed: Integers = np.maximum(np.maximum(2 * (upto - votes) - upto[:, -1:], upto[:, -1:] - 2 * upto), 0)
+    return -missed
 
 
 @dataclass(frozen=True, kw_only=True)

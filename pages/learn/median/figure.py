@@ -201,10 +201,10 @@ def under_delta(*, n: int, epsilon: float, delta: float, bits: float) -> Picture
             ),
             Rule(role="ink", x=bits, label="your grid"),
         ],
-        sentence=f"On 2^{bits:,.0f} values, a median with δ = 0 and ε = {exactly(epsilon)} needs at least {here:,} rows, "
-        f"about log |X|/ε. With δ > 0 it needs an order of log* |X| = {star} rows, up to an unknown constant. The stable "
-        f"median, with δ = {exactly(delta)}, mostly answers from {stable:,} equal rows on, on every grid. On data that "
-        "are not stable it mostly refuses.",
+        sentence=f"On 2^{bits:,.0f} values, a median with δ = 0 and ε = {exactly(epsilon)} needs at least {here:,} "
+        f"rows, about log |X|/ε. With δ > 0 it needs an order of log* |X| = {star} rows, up to an unknown constant. "
+        f"The stable median, with δ = {exactly(delta)}, mostly answers from {stable:,} equal rows on, on every "
+        "grid. On data that are not stable it mostly refuses.",
     )
 
 
