@@ -142,10 +142,7 @@ def without_randomness(mechanism: StableAnswer, *, delta: float) -> Picture:
     """Return the chance of an answer at small stabilities, by the notes' first rule, which has no coin, and by this."""
     rows = np.arange(1, max(6, mechanism.threshold + 4))
     certain, chance = (rows > 1).astype(np.float64), mechanism.chance(rows)
-    lost = [
-        float(np.maximum(np.diff(each) - math.expm1(mechanism.epsilon) * each[:-1], 0).max())
-        for each in (certain, chance)
-    ]
+    lost = float(np.maximum(np.diff(certain) - math.expm1(mechanism.epsilon) * certain[:-1], 0).max())
     return Picture(
         title="Probability of an answer, with and without randomness",
         x=Axis(title="rows that must change before the answer does", low=0.5, high=float(rows[-1])),
@@ -157,8 +154,8 @@ def without_randomness(mechanism: StableAnswer, *, delta: float) -> Picture:
             Dots(role=WRONG, x=[2], y=[1.0], size=10, shape="x", hover=["its neighbour: always an answer"]),
         ],
         sentence="Without randomness, data whose answer no single person can change always have an answer, and data "
-        f"whose answer one can change never have one. Some of these are neighbours, so δ = {lost[0]:g} at any ε. With "
-        f"randomness, one row adds at most {rounded_up(max(lost[1], delta))} to e^ε times the probability.",
+        f"whose answer one can change never have one. Some of these are neighbours, so δ = {lost:g} at any ε. With "
+        f"randomness, one row adds at most {rounded_up(delta)} to e^ε times the probability.",
         table={
             "rows that must change": rows.tolist(),
             "without randomness": certain.tolist(),

@@ -205,7 +205,7 @@ def stable_modes(entry: Entry, grid: Grid) -> Iterator[Case]:
 
 
 def near(entry: Entry, grid: Grid) -> Iterator[Case]:
-    """Medians whose errors depend on the data: nothing is promised of all; their own tests have what is said of some."""
+    """Medians whose errors depend on the data: nothing is promised of all; their own tests have the rest."""
     for problem, epsilon in problems(grid, FULL_LINE, 2_000, 200):
         mechanism = entry.make(epsilon=epsilon)
         if claimed(mechanism, problem):
