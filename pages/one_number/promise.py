@@ -76,7 +76,8 @@ def _smooth(mechanism: SmoothMedian, problem: Problem) -> Picture:
     errors = mechanism.error_at(rows, problem, BETA)
     exact = int(rows[np.argmax(errors == 0)])
     st.header(f"95 in 100 answers are exact if at least {exact:,} rows must change before the median does")
-    numbers({"Smallest n for that": f"{2 * exact - 1:,}", "δ": rounded_up(mechanism.guarantee(problem).delta)})
+    delta = rounded_up(mechanism.guarantee(problem).delta)
+    numbers({"Smallest n for that": f"{2 * exact - 1:,}", "δ": delta, "Rows n": f"{problem.n:,}"})
     return Picture(
         title="Guaranteed error against stability",
         x=Axis(title="rows that must change before the median does", low=0, high=1.1 * exact, form=",d"),
@@ -97,7 +98,8 @@ def _near(mechanism: MedianOfMedians, problem: Problem) -> Picture:
         if needed <= 1
         else "No agreement of the subsamples is enough"
     )
-    numbers({"Votes a row changes at most": f"{plan.cap:,.0f} of {plan.subsamples:,}", "δ": rounded_up(plan.delta)})
+    most = f"{plan.cap:,.0f} of {plan.subsamples:,}"
+    numbers({"Votes a row changes at most": most, "δ": rounded_up(plan.delta), "Rows n": f"{problem.n:,}"})
     shares = np.linspace(0.5, 1, 101)
     near = np.array([1 - mechanism.miss_chance(plan, share) for share in shares.tolist()])
     return Picture(
