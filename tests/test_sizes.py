@@ -263,13 +263,13 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
     "random privacy of rows": ("learn/page.py", RANDOM | {"sparse": "data", "data": "skewed"}),
     **{
         f"one number, {key}": ("one_number/page.py", {"data": "skewed", "robust": key})
-        for key in ("stable_median", "subsample_median", "unbounded_mean")
+        for key in ("stable_median", "smooth-median", "subsample_median", "subsample-near", "unbounded_mean")
     },
     **{
         f"one column, {key}": ("one_number/page.py", {"data": data, "robust": key})
         for key, data in (
             ("subsample-groups", "earnings.earnings"), ("subsample_larger", "penguins.species"),
-            ("subsample_commonest", "adult.sex"),
+            ("subsample_commonest", "adult.sex"), ("stable-mode", "adult.sex"),
         )
     },
     **{
