@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.core import Bound, Problem, describe_error
+from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.stable_median import StableMedian
 from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
@@ -42,6 +43,10 @@ def _views(outcome: Outcome[Any]) -> Views[Outcome[Any]]:
 def _answer(outcome: Outcome[Any]) -> None:
     outcome.draw_answer()
     _theorem(outcome.mechanism.accuracy(outcome.problem, BETA), outcome.problem)
+    if isinstance(outcome.mechanism, StableMedian) and not is_presenting():
+        with st.expander("The exponential median, which always answers"):
+            st.latex(entry("exponential_median").weights)
+            st.markdown("A value v has b rows below it and u rows up to it, of N. One row moves the distance by Δ.")
 
 
 def _theorem(bound: Bound, problem: Problem) -> None:
