@@ -85,10 +85,15 @@ def _population(loss: float) -> SystemTable:
     titles = {key: build(1).title for key, build in CLASSES.items()}
     name = choice("Query class", titles, key="printed-class")
     bits, alpha = whole("Bits of the universe", 2, MAX_BITS, 10, key="printed-bits"), _alpha()
-    sizes = {"bits": bits, "alpha": alpha, "epsilon": loss, "beta": BETA}
+    table = population_table(name, bits=bits, alpha=alpha, epsilon=loss, beta=BETA)
+
+    def run() -> Picture:
+        errors = population_errors(name, bits=bits, alpha=alpha, epsilon=loss, beta=BETA)
+        return simulated.population(errors, alpha=alpha)
+
     return SystemTable(
-        table=population_table(name, **sizes),
-        run=lambda: simulated.population(population_errors(name, **sizes), alpha=alpha),
+        table=table,
+        run=run,
         simulated=False,
     )
 
