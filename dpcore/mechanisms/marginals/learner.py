@@ -124,9 +124,10 @@ class PrivateLearner(PureMechanism):
 
     @override
     def possible(self, release: Release) -> bool:
-        """A rule of the class."""
+        """One rule of the class."""
         assert isinstance(release, RuleRelease)
-        return bool(((release.chosen >= 0) & (release.chosen < release.problem.queries.count)).all())
+        in_class = (release.chosen >= 0) & (release.chosen < release.problem.queries.count)
+        return len(in_class) == 1 and bool(in_class.all())
 
 
 ENTRIES = (

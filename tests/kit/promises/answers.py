@@ -143,6 +143,12 @@ def rule_truth(queries: Hypotheses, dataset: Dataset) -> Integers:
     return finish(queries.errors(dataset.records))
 
 
+def rule_data(rows: int) -> dict[str, NDArray[Any]]:
+    """Attributes that go together, and fair coins: of those all rules err on nearly as many."""
+    coins = np.random.Generator(np.random.SFC64(1)).integers(0, 2, (rows, 10))
+    return marginal_data(10, rows) | {"coins": coins.astype(np.bool_)}
+
+
 def rule_errors(release: Release, truth: Integers) -> Floats:
     """Errors of the chosen rule above those of the best one."""
     assert isinstance(release, RuleRelease)
@@ -156,7 +162,7 @@ def learned(entry: Entry, grid: Grid) -> Iterator[Case]:
     for queries in grid.of(Hypotheses(domain=domain, kind=INTERVALS), Hypotheses(domain=domain, label=9)):
         asked = Asked(
             queries=queries,
-            data=partial(marginal_data, 10),
+            data=rule_data,
             truth=partial(rule_truth, queries),
             errors=rule_errors,
         )
