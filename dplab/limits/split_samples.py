@@ -22,8 +22,8 @@ from dpcore.limits.chance import check_loss
 from dpcore.mechanisms.net.databases import ScoredNet
 from dpcore.queries.ranges import Cells, Thresholds
 
-MAX_CELLS, MAX_POINTS, MAX_SPLITS = 64, 3, 200
-"""At most 45,760 databases, and as many splits as take some seconds."""
+MAX_CELLS, MAX_POINTS, MAX_SPLITS = 32, 3, 200
+"""At most 5,984 databases, and as many splits as take some seconds."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -171,7 +171,7 @@ def error_chances(errors: Floats, law: Floats) -> Picture:
     return Picture(
         title="Error of the released rule",
         x=Axis(title="rows on which the rule errs, share of n", low=best * 0.98, high=high, form=".3~p"),
-        y=Axis(title="chance of at most that", low=0, high=1.05, form=".0%"),
+        y=Axis(title="chance of at most that", low=0, high=1.2, form=".0%", ticks=(0, 0.25, 0.5, 0.75, 1)),
         marks=[
             Curve(role="mechanism:learner", name="released rule", x=shares, y=chances, step=True),
             Rule(role="true", x=best, label="best rule, no privacy"),
@@ -220,7 +220,7 @@ def _worst_error(result: LearnerResult) -> None:
     words = ErrorWords(
         observed_on="the best rule of the class",
         dots="A dot is the error of the released rule above that of the best one.",
-        called=TrialNouns(query="rule", over="the released rule"),
+        called=TrialNouns(query="rule", over="the best rule"),
     )
 
     def work() -> Generator[float, None, Floats]:

@@ -44,12 +44,12 @@ def test_losses_are_those_of_the_formula_over_all_outputs(ordered: bool, points:
 
 def test_the_loss_is_at_least_the_closed_bound_of_the_lesson() -> None:
     """Half the sum of both maxima, where each row has a cell of its own."""
-    records = np.arange(60)
-    found = finish(split_losses(records, cells=60, ordered=True, points=2, epsilon=0.2, splits=5, seed=3))
+    records = np.arange(32)
+    found = finish(split_losses(records, cells=32, ordered=True, points=2, epsilon=0.2, splits=5, seed=3))
     generator = np.random.Generator(np.random.SFC64(3))
     for loss in found.losses:
-        order = generator.permutation(60)
-        one, other = (np.bincount(half, minlength=60) for half in (order[:30], order[30:]))
+        order = generator.permutation(32)
+        one, other = (np.bincount(half, minlength=32) for half in (order[:16], order[16:]))
         both = max_extent_difference(one, other, points=2) + max_extent_difference(other, one, points=2)
         bound = 0.2 / 4 * both / 2
         assert bound - 1e-9 <= loss <= 4 * bound
@@ -76,7 +76,7 @@ def test_a_guess_is_right_as_often_as_it_is_told() -> None:
 
 def test_cells_are_merged_in_order_and_sizes_are_limits() -> None:
     places, groups = coarse(np.arange(1024), cells=1024)
-    assert groups == MAX_CELLS and (np.bincount(places) == 16).all() and (np.diff(places) >= 0).all()
+    assert groups == MAX_CELLS and (np.bincount(places) == 32).all() and (np.diff(places) >= 0).all()
     few, groups = coarse(np.arange(5), cells=5)
     assert groups == 5 and few.tolist() == [0, 1, 2, 3, 4]
     for values in ({"points": 4}, {"splits": 201}, {"epsilon": 0.0}, {"splits": 0}):

@@ -65,7 +65,7 @@ def own_data() -> None:
         download=not source.provenance.is_private,
     )
     st.markdown(
-        f"- An output of one half is up to **e^{significant(kept)}** times likelier than of the other.\n"
+        f"- In those splits no output is more than **e^{significant(kept)}** times likelier for one half.\n"
         f"- The best guess of the hospital is right in **{percent(guess)}** of releases; a coin in 50%.\n"
         f"- *Differential privacy* at ε = {exactly(loss)} bounds the loss for one changed row. Halves of "
         f"{result.rows:,} rows may differ in all rows: for them it allows {significant(result.rows * loss)}.\n"

@@ -76,11 +76,8 @@ def test_other_classes_of_rules_run(kind: str) -> None:
 
 def test_the_code_gives_the_release_that_is_shown() -> None:
     app = sound(opened("tables/page.py", **SMALL))
-    app.session_state["learner_code_open"] = True
-    sound(app.run())
-    printed = printed_by_code(app)
     released = app.header[0].value.split("`")[1]
-    assert released in printed
+    assert released in printed_by_code(app, key="learner_code_open")
 
 
 def test_pictures_have_the_exact_chances_and_both_bounds() -> None:
