@@ -10,6 +10,9 @@ python3 run.py test engines        the same counts of Postgres and of Spark as o
 python3 run.py test mutants        plants faults in a copy of the code; a test must catch each
 python3 run.py test -k median      anything else goes to pytest
 python3 run.py bench               the benchmarks
+python3 run.py demo                start the app as a public demonstration: no ledger, nothing stored
+python3 run.py plan codebook.csv statistics.txt --n 5000 --epsilon 1
+                                   plan the statistics of a text, and show the error of each before any release
 python3 run.py release request.json data.csv
                                    charge, draw and store one release; without data, only rehearse it
 python3 run.py verify certificate.json counts.csv
