@@ -111,7 +111,8 @@ class Hypotheses(Queries):
     @cached_property
     def matrix(self) -> Booleans:
         """What each rule of a matrix says to each row there may be, (rules, 2^attributes)."""
-        return np.frombuffer(self.packed, dtype=np.uint8).reshape(-1, 1 << len(self.others)) == 1
+        said: Booleans = np.frombuffer(self.packed, dtype=np.uint8).reshape(-1, 1 << len(self.others)) == 1
+        return said
 
     @override
     @property
@@ -163,15 +164,16 @@ class Hypotheses(Queries):
             place -= len(sets)
         raise ParameterError(f"There is no rule {index}.")
 
-    def errors(self, records: Booleans) -> Generator[float, None, Integers]:
+    def errors(self, records: Booleans | Integers) -> Generator[float, None, Integers]:
         """Return the rows (n, attributes) on which each rule errs, whole numbers (|H|,); yields the share done."""
         label = records[:, self.label].astype(np.bool_)
         if self.kind == TABLE:
             cells = (records[:, self.others].astype(np.int64) << np.arange(len(self.others))).sum(axis=1)
             no, yes = (np.bincount(cells[label == which], minlength=self.matrix.shape[1]) for which in (False, True))
             yield 1.0
-            return np.where(self.matrix, no, yes).sum(axis=1)
-        packed, labels = pack(records), float(label.sum())
+            errors: Integers = np.where(self.matrix, no, yes).sum(axis=1)
+            return errors
+        packed, labels = pack(records.astype(np.bool_)), float(label.sum())
         found = [np.array([label.sum(), len(records) - label.sum()], dtype=np.int64)]
         for sets, negated in self.levels():
             with_label = np.column_stack([sets, np.full(len(sets), self.label)])

@@ -82,6 +82,6 @@ def test_cells_are_merged_in_order_and_sizes_are_limits() -> None:
     for values in ({"points": 4}, {"splits": 201}, {"epsilon": 0.0}, {"splits": 0}):
         settings = {"cells": 5, "ordered": True, "points": 2, "epsilon": 0.1, "splits": 2, "seed": 1} | values
         with pytest.raises(ParameterError):
-            finish(split_losses(ROWS, **settings))  # type: ignore[arg-type]
+            finish(split_losses(ROWS, **settings))
     with pytest.raises(ParameterError):
         finish(split_losses(ROWS[:1], cells=5, ordered=True, points=1, epsilon=0.1, splits=1, seed=1))

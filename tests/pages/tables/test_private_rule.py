@@ -62,7 +62,7 @@ def test_other_classes_of_rules_run(kind: str) -> None:
     assert set(drawn(app)) >= CHARTS and not app.error
     if kind == "table":
         area = app.text_area[0]
-        assert area.value.split("\n")[0] == "0,1,0,1,0,1,0,1"
+        assert str(area.value).split("\n")[0] == "0,1,0,1,0,1,0,1"
         for bad, words in (
             ("0,1", "The matrix needs 8 columns"),
             ("nan,0,0,0,0,0,0,0", "this is not a decimal number"),

@@ -144,10 +144,11 @@ def test_a_class_that_is_too_large_or_no_class_is_one_sentence() -> None:
         {"kind": TABLE}, {"kind": TABLE, "packed": b"\x01" * 3}, {"kind": TABLE, "packed": b"\x02" * 4},
     ):  # fmt: skip
         with pytest.raises(ParameterError):
-            Hypotheses(domain=cube(3), **values)  # type: ignore[arg-type]
+            Hypotheses(domain=cube(3), **values)
     with pytest.raises(ParameterError):
         Hypotheses(domain=wide, kind=TABLE, packed=b"\x01" * 64)
-    for matrix in ([[0, 1, 1]], [[0, 0.5, 1, 0]], [[np.nan, 0, 1, 0]], [0, 1, 1, 0], [[]]):
+    wrong: list[Any] = [[[0, 1, 1]], [[0, 0.5, 1, 0]], [[np.nan, 0, 1, 0]], [0, 1, 1, 0], [[]]]
+    for matrix in wrong:
         with pytest.raises(DataError, match="matrix"):
             Hypotheses.of(np.array(matrix, dtype=np.float64), domain=cube(3), label=0)
     with pytest.raises(DataError):
