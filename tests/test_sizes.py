@@ -269,13 +269,13 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
     "random privacy of rows": ("learn/page.py", RANDOM | {"sparse": "data", "data": "skewed"}),
     **{
         f"one number, {key}": ("one_number/page.py", {"data": "skewed", "robust": key})
-        for key in ("stable_median", "subsample_median", "unbounded_mean")
+        for key in ("stable_median", "smooth-median", "subsample_median", "subsample-near", "unbounded_mean")
     },
     **{
         f"one column, {key}": ("one_number/page.py", {"data": data, "robust": key})
         for key, data in (
             ("subsample-groups", "earnings.earnings"), ("subsample_larger", "penguins.species"),
-            ("subsample_commonest", "adult.sex"),
+            ("subsample_commonest", "adult.sex"), ("stable-mode", "adult.sex"),
         )
     },
     **{
@@ -300,7 +300,8 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
     }),
     "a public n": ("play/page.py", {"data": "bimodal", "neighbours": ADD_REMOVE.words, "bits": "14"}),
     **{
-        f"weighted sums, {key}": ("play/page.py", WEIGHTED | {"mechanism": key}) for key in ("linear-net", "net-walk")
+        f"weighted sums, {key}": ("play/page.py", WEIGHTED | {"mechanism": key})
+        for key in ("linear-net", "net-walk", "answers-net")
     },
     **{f"shapes, {key}": ("data/page.py", {"way": "Generated", "shape": key}) for key in ("skewed", "clouds")},
     "plan": ("plan/page.py", {}),
