@@ -120,14 +120,14 @@ def test_the_picture_crosses_alpha_at_the_rows_of_the_table() -> None:
 
 
 def test_section_8_asks_for_what_the_net_does_not_have() -> None:
-    table = open_table(attributes=6, width=4, **SIZES)
+    table = open_table(attributes=6, width=6, **SIZES)
     rows, power = held(table, "rows that the net"), held(table, "time")
     assert rows == net_rows(64, 64, points=range(1, 20_000), **SIZES)
     assert 10**power > rows**20, "no polynomial that one would call one"
     assert held(table, "VC dimension") == 6
-    # A parity of four ones: least error of any polynomial of degree 3 in their number is exactly ½.
-    signs = np.array([math.comb(4, s) * (-1) ** s for s in range(5)])
-    parity = np.arange(5) % 2
-    assert abs(signs @ parity) / np.abs(signs).sum() == 0.5 and all(signs @ np.arange(5) ** p == 0 for p in range(4))
-    assert held(table, "degree of a polynomial for a parity") == 4
-    assert held(table, "degree of a polynomial for a conjunction") < 4
+    # A parity of six ones: no polynomial of degree 5 in their number is within less than ½ of it.
+    signs = np.array([math.comb(6, s) * (-1) ** s for s in range(7)])
+    parity = np.arange(7) % 2
+    assert abs(signs @ parity) / np.abs(signs).sum() == 0.5 and all(signs @ np.arange(7) ** p == 0 for p in range(6))
+    assert held(table, "degree of a polynomial for a parity") == 6
+    assert held(table, "degree of a polynomial for a conjunction") < 6
