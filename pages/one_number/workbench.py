@@ -7,8 +7,9 @@ from typing import Any
 import streamlit as st
 
 from dpcore.core import Bound, Problem, describe_error
+from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.smooth_median import SmoothMedian
-from dpcore.mechanisms.robust.stable_median import StableAnswer
+from dpcore.mechanisms.robust.stable_median import StableAnswer, StableMedian
 from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.near import MedianOfMedians
@@ -53,6 +54,10 @@ def _answer(outcome: Outcome[Any]) -> None:
     outcome.draw_answer()
     bound = outcome.mechanism.accuracy(outcome.problem, BETA)
     _theorem(bound, outcome.problem, conditional=isinstance(outcome, NearOutcome))
+    if isinstance(outcome.mechanism, StableMedian) and not is_presenting():
+        with st.expander("The exponential median, which always answers"):
+            st.latex(entry("exponential_median").weights)
+            st.markdown("A value v has b rows below it and u rows up to it, of N. One row moves the distance by Δ.")
 
 
 def _theorem(bound: Bound, problem: Problem, *, conditional: bool) -> None:
