@@ -125,7 +125,7 @@ def sensitivities(differences: Floats, *, scale: float, least: float, gamma: flo
                 y=np.arange(1, m + 1) / m,
                 step=True,
             ),
-            Rule(role="theory", x=max(scale, smallest), label="sets the noise", dash="dash", side="left"),
+            Rule(role="theory", x=max(scale, smallest), label="sets the noise", dash="dash", side="right"),
             Rule(role="impossible", x=max(least, smallest), label="all data, at least", side="left", line=1),
         ],
         sentence=f"Of {m:,} sampled pairs of data sets, 1 − γ = {1 - gamma:g} change the statistic by at most "
