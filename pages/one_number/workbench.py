@@ -7,8 +7,9 @@ from typing import Any
 import streamlit as st
 
 from dpcore.core import Bound, Problem, describe_error
+from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.smooth_median import SmoothMedian
-from dpcore.mechanisms.robust.stable_median import StableAnswer
+from dpcore.mechanisms.robust.stable_median import StableAnswer, StableMedian
 from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.near import MedianOfMedians
@@ -19,6 +20,7 @@ from pages.one_number.near import MedianOfMediansOutcome, NearOutcome, SmoothOut
 from pages.one_number.outcome import Outcome, RefusableOutcome
 from pages.one_number.promise import draw_promise
 from pages.one_number.stable import StableOutcome
+from pages.one_number.statistic import draw_statistic
 from pages.one_number.subsamples import SubsampleOutcome
 from pages.shell.presentation import is_presenting, presentation_place
 from pages.shell.theorem import BETA, conditions
@@ -40,16 +42,22 @@ def _compute(request: OneNumberRequest) -> Outcome[Any]:
 
 
 def _views(outcome: Outcome[Any]) -> Views[Outcome[Any]]:
-    one_person: Views[Outcome[Any]] = {}
+    more: Views[Outcome[Any]] = {}
     if isinstance(outcome, RefusableOutcome):
-        one_person = {"One person changes": lambda _: outcome.draw_one_person()}
-    return {"Answer": _answer, **one_person}
+        more = {"One person changes": lambda _: outcome.draw_one_person()}
+    if isinstance(outcome, MeanOutcome):
+        more = {"Any statistic": lambda _: draw_statistic(outcome)}
+    return {"Answer": _answer, **more}
 
 
 def _answer(outcome: Outcome[Any]) -> None:
     outcome.draw_answer()
     bound = outcome.mechanism.accuracy(outcome.problem, BETA)
     _theorem(bound, outcome.problem, conditional=isinstance(outcome, NearOutcome))
+    if isinstance(outcome.mechanism, StableMedian) and not is_presenting():
+        with st.expander("The exponential median, which always answers"):
+            st.latex(entry("exponential_median").weights)
+            st.markdown("A value v has b rows below it and u rows up to it, of N. One row moves the distance by Δ.")
 
 
 def _theorem(bound: Bound, problem: Problem, *, conditional: bool) -> None:

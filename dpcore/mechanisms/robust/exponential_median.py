@@ -127,6 +127,7 @@ ENTRIES = (
         domains=(DomainType.NUMBER,),
         queries=(Thresholds,),
         references=("McSherry and Talwar (2007)", "Smith (2011)"),
+        weights=r"\Pr[v]\propto\exp\Bigl(-\frac{\varepsilon}{2\Delta}\max(b_v-qN,\,qN-u_v,\,0)\Bigr)",
         tiny_size=5,  # on fewer cells every cell is a median of so few rows
     ),
 )

@@ -145,7 +145,8 @@ def _widths(*, epsilon: float, cells: int, smoothness: float) -> Floats:
     lowest = NARROWEST * epsilon / 4
     steps = math.ceil(math.log(max(1, cells - 1) / lowest) / smoothness) + 1
     check_memory(steps, what="The widths of noise", smaller="take a larger epsilon or fewer cells", each=400)
-    return lowest * np.exp(smoothness * np.arange(steps))
+    widths: Floats = lowest * np.exp(smoothness * np.arange(steps))
+    return widths
 
 
 @lru_cache(maxsize=32)

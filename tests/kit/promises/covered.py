@@ -10,6 +10,7 @@ from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.mechanisms.intervals.boxes import BoxCuts
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
+from dpcore.mechanisms.marginals.learner import PrivateLearner
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.mechanisms.robust.clipped_mean import ClippedMean
@@ -23,7 +24,7 @@ from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.near import MedianOfMedians
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables, FourierTables
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
-from tests.kit.promises.answers import boxes, halfspaces, lists, marginals, tables
+from tests.kit.promises.answers import boxes, halfspaces, learned, lists, marginals, tables
 from tests.kit.promises.cases import Case, Grid, Row, judged
 from tests.kit.promises.conversations import conversations
 from tests.kit.promises.data import cases as data_cases
@@ -45,6 +46,7 @@ COVERED: tuple[tuple[tuple[type[Mechanism], ...], Callable[[Entry, Grid], Iterat
     ((ResidualPlanner, DirectTables, FourierTables), tables),
     ((DecisionListMarginals,), lists),
     ((BoxCuts,), boxes),
+    ((PrivateLearner,), learned),
     ((Interactive,), conversations),
 )
 """Mechanisms that release data need no line of their own: their error is the worst of a class of queries."""
