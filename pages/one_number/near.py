@@ -49,7 +49,7 @@ class NearOutcome(Outcome[AnsweringT], Generic[AnsweringT]):
         domain = self.problem.domain
         assert is_number(domain)
         off = float(np.quantile(np.abs(self.values - self.truth), 0.95)) * domain.width
-        within = f"lie within {rounded_up(off)} {domain.unit} of the median" if off else "are the median"
+        within = f"lie within {rounded_up(off)} {domain.unit} of the median" if off else "lie in the cell of the median"
         st.header(f"95 in 100 answers {within}")
         st.markdown(f"{self.about()} :gray-badge[true] :blue-badge[simulated]")
 

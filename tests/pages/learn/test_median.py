@@ -150,7 +150,7 @@ def test_act_two_draws_the_rows_of_delta_0_and_an_order_without_a_constant() -> 
 
 
 def test_act_two_says_that_the_stable_median_is_for_stable_data() -> None:
-    app = opened("learn/page.py", lesson="median", **{"median-picture": "Act two: δ > 0", "median-shown": "true"})
+    app = opened("learn/page.py", lesson="median", **{"median-picture": "Act two", "median-shown": "true"})
     page = texts(app)
     assert "δ = 0 needs at least **1,387** rows" in page and "= **5**" in page
     assert "on data that are not stable it mostly refuses" in page
