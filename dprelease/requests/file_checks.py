@@ -70,7 +70,7 @@ def table_faults(question: RequestPart, files: Mapping[str, bytes], *, prefix: s
     """
     try:
         drawn = preview_of(question)
-        expected = csv_files(drawn, question.mechanism, digest=digest)
+        expected = csv_files(drawn, question.mechanism, digest=digest, level=question.level)
         drawn = replace(drawn, problem=question.problem_of_persons)  # mock rows may be fewer
     except Exception:  # the mechanism cannot run on mock data, or memory is too small
         yield (
@@ -167,7 +167,7 @@ def _fits(question: RequestPart, lines: Rows, expected: Rows, drawn: Release) ->
         return _distances_fit(question, lines, expected, drawn)
     if noise := noise_of_file(question.mechanism, question.problem):
         ends = len(lines[0]) - 2
-        if not _count_ends_fit(lines, count_half_widths(noise)):
+        if not _count_ends_fit(lines, count_half_widths(noise, level=question.level)):
             return False
         lines, expected = [row[:ends] for row in lines], [row[:ends] for row in expected]
     names = lines[0]
@@ -228,7 +228,7 @@ def _built(drawn: Release, lines: Rows, *, refused: bool) -> Release | None:
 
 def _written_again(built: Release, question: RequestPart) -> Rows:
     """Return the lines of the file that a rebuilt release has."""
-    return read_rows(answers_csv(built, question.mechanism))
+    return read_rows(answers_csv(built, question.mechanism, level=question.level))
 
 
 def _groups_fit(question: RequestPart, lines: Rows, drawn: GroupRelease) -> bool:
@@ -266,7 +266,8 @@ def _quantiles_fit(question: RequestPart, lines: Rows, answers: Rows, *, digest:
         return True
 
     def written_with(factor: float) -> Rows:
-        return read_rows(table_csv(quantile_table(rows, mechanism, problem, digest=digest, factor=factor)))
+        table = quantile_table(rows, mechanism, problem, digest=digest, level=question.level, factor=factor)
+        return read_rows(table_csv(table))
 
     if lines == written_with(1.0):
         return True

@@ -93,8 +93,7 @@ def _card(
         st.dataframe(escape_frame(shown), height=min(240, 38 * (len(shown) + 1)), hide_index=True)
         return _nothing
     statistic = _chosen(statistics, key)
-    half_width = float(statistic.high[0] - statistic.low[0]) / 2
-    picture = (released_counts(frame, half_width=half_width) if statistic.whole else None) or released_groups(statistic)
+    picture = (released_counts(frame, statistic) if statistic.whole else None) or released_groups(statistic)
     if picture is None:
         for each in statistics:
             st.markdown(f"{escaped(each.title)}{watermark}  \n**{escaped(each.sentence.partition(': ')[2])}**")
