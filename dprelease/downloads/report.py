@@ -20,9 +20,9 @@ from dpcore.mechanisms.tables.whole_table import DISTANCES, SYNTHETIC_ROWS
 from dpcore.queries.groups import GroupQuantiles
 from dprelease.downloads.escaping import escape
 from dprelease.downloads.group_tables import group_tables, is_group_file, margin_tables, quantile_tables
-from dprelease.downloads.statistics import has_count_ends, released_statistics
+from dprelease.downloads.statistics import released_statistics
 from dprelease.ledger.records import Stored, restored_sentence
-from dprelease.requests.intervals import COVERS, end_names
+from dprelease.requests.intervals import COVERS, end_names, has_count_ends
 from dprelease.requests.parts import Request, RequestPart
 from dprelease.requests.quantile_tables import QUANTILES
 from dprelease.requests.tables import BETA
@@ -181,7 +181,7 @@ def _picture(name: str, contents: bytes, question: RequestPart) -> Iterator[str]
     """Write a released table, without the ends of its counts' intervals, as a bar chart."""
     import pandas as pd
 
-    domain, ends = question.problem.domain, 2 * has_count_ends(question)
+    domain, ends = question.problem.domain, 2 * has_count_ends(question.mechanism, question.problem)
 
     if SYNTHETIC_ROWS in name:
         many = f"{len(contents.splitlines()) - 1:,}"

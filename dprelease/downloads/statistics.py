@@ -23,7 +23,7 @@ from dpcore.mechanisms.grouped.release import GroupRelease, statistics_of
 from dpcore.mechanisms.robust.counted_mean import CountedMean
 from dpcore.randomness import Preview
 from dprelease.downloads.group_tables import DIGITS, HIDDEN, rows_for_quantiles, rows_needed, rows_with_margin
-from dprelease.requests.intervals import LEVEL, decimals, end_names, noise_of_file, of_population, outwards
+from dprelease.requests.intervals import LEVEL, decimals, end_names, has_count_ends, of_population, outwards
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.quantile_tables import quantile_name
 from dprelease.requests.tables import MAX_PREVIEW_ROWS, csv_files, preview_of
@@ -143,7 +143,7 @@ def released_statistics(question: RequestPart, contents: bytes) -> list[Released
         return list(_of_quantiles(question, table))
     if isinstance(question.mechanism, CountedMean):
         return _of_mean(question, table)
-    if not has_count_ends(question):
+    if not has_count_ends(question.mechanism, question.problem):
         return []
     domain = question.reading.domain
     # In tables of counts the data's columns, whatever their names, stand between the first and the last three.
@@ -155,11 +155,6 @@ def released_statistics(question: RequestPart, contents: bytes) -> list[Released
             title=f"Rows by {by}", labels=labels, values=rows, low=low, high=high, whole=True, level=question.level
         )
     ]
-
-
-def has_count_ends(question: RequestPart) -> bool:
-    """Return whether the file of a part has counts of cells, and behind them the ends of their intervals."""
-    return noise_of_file(question.mechanism, question.problem) is not None
 
 
 def printed_table(question: RequestPart, *, digest: str) -> pd.DataFrame | None:

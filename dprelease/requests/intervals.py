@@ -27,10 +27,10 @@ from dpcore.queries.marginals import Marginals
 from dplab.intervals.combinations import people
 from dplab.intervals.group_means import population_means, population_statistic
 from dplab.intervals.groups import group_intervals, interval_names
-from dplab.intervals.interval import Interval
+from dplab.intervals.interval import Interval, around
 from dplab.intervals.noise import CounterNoise, GaussianNoise
 from dplab.intervals.ratios import mean
-from dplab.intervals.released import draws_of_cells, noise_law
+from dplab.intervals.released import cell_half_widths, draws_of_cells, noise_law
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,14 +81,28 @@ def statistics_with_intervals(mechanism: Mechanism, problem: Problem) -> list[st
     return interval_names(statistics_of(problem), noise_law(mechanism, problem))
 
 
-def with_intervals(table: pd.DataFrame, drawn: Release, mechanism: Mechanism, *, level: float = LEVEL) -> pd.DataFrame:
-    """Return the table of one release with the ends of each statistic's interval behind it, where it has some."""
+def with_intervals(
+    table: pd.DataFrame, drawn: Release, mechanism: Mechanism, *, level: float = LEVEL, digest: str = ""
+) -> pd.DataFrame:
+    """Return the table of one release with the ends of each statistic's interval behind it, where it has some.
+
+    Args:
+        table: of the release.
+        drawn: the release.
+        mechanism: the one that made it.
+        level: of the intervals.
+        digest: of the request: the seed of the noise that is drawn again for counts without a law of their own.
+    """
     import pandas as pd
 
     if noise := noise_of_file(mechanism, drawn.problem):
         rows, half = table.iloc[:, -1], noise.half_width(1 - level)
         ends = dict(zip(end_names("rows"), (rows - half, rows + half), strict=True))
         return pd.concat([table, pd.DataFrame(ends)], axis=1)
+    if has_drawn_ends(mechanism, drawn.problem):
+        rows = table.iloc[:, -1].to_numpy(dtype=float)
+        both = drawn_ends(rows, mechanism, drawn.problem, level=level, digest=digest)
+        return pd.concat([table, pd.DataFrame(dict(zip(end_names("rows"), both, strict=True)))], axis=1)
     if isinstance(drawn, MeanRelease):
         return pd.concat([table, _ends_of_mean(drawn, noise_law(mechanism, drawn.problem), level)], axis=1)
     if not isinstance(drawn, GroupRelease):
@@ -209,6 +223,24 @@ def noise_of_file(mechanism: Mechanism, problem: Problem) -> CounterNoise | None
     return noise_of_counts(mechanism, problem)
 
 
+def has_drawn_ends(mechanism: Mechanism, problem: Problem) -> bool:
+    """Return whether a file lists rows per cell whose noise is the same on all data, but has no law of its own."""
+    usable = mechanism.data_independent and mechanism.releases == "data" and problem.domain.listed
+    return usable and noise_of_file(mechanism, problem) is None
+
+
+def has_count_ends(mechanism: Mechanism, problem: Problem) -> bool:
+    """Return whether a file has counts of cells, and behind them the ends of their intervals."""
+    return noise_of_file(mechanism, problem) is not None or has_drawn_ends(mechanism, problem)
+
+
+def drawn_ends(
+    rows: Floats, mechanism: Mechanism, problem: Problem, *, level: float, digest: str
+) -> tuple[Floats, Floats]:
+    """Return both ends of the interval of each cell's released rows (size,), as they are written."""
+    return written_ends(around(rows, cell_half_widths(mechanism, problem, level=level, digest=digest), level=level))
+
+
 def count_half_widths(noise: CounterNoise, *, level: float = LEVEL) -> set[int]:
     """Return the half-width of a count's interval, and that of another computer where it is another one."""
     if not isinstance(noise, GaussianNoise):
@@ -240,6 +272,13 @@ def interval_sentence(mechanism: Mechanism, problem: Problem, *, level: float = 
             f"Intervals with confidence {percent}, each by itself, of the rows and quantiles of each group: the "
             f"columns low and high. They follow from {draws:,} simulated releases of no rows, with public random "
             f"numbers whose seed is the request's digest. A quantile's interval consists of whole cells. {COVERS}"
+        )
+    if has_drawn_ends(mechanism, problem):
+        draws = draws_of_cells(problem.domain.size)
+        return (
+            f"Intervals with confidence {percent}, each by itself, of the rows of each cell: the columns low and high. "
+            f"They follow from {draws:,} simulated releases of one public row, with public random numbers whose seed "
+            f"is the request's digest. {COVERS}"
         )
     if noise := noise_of_file(mechanism, problem):
         width = noise.half_width(1 - level)

@@ -46,16 +46,16 @@ def csv_files(drawn: Release, mechanism: Mechanism, *, digest: str, level: float
         tables = {SYNTHETIC_ROWS: drawn.table(rows=rows), DISTANCES: drawn.distances(rows, beta=BETA)}
         return {f"{name}.csv": table_csv(table) for name, table in tables.items()}
     name = next((name for kind, name in NAMES.items() if isinstance(drawn, kind)), ANSWERS)
-    files = {f"{name}.csv": answers_csv(drawn, mechanism, level=level)}
+    files = {f"{name}.csv": answers_csv(drawn, mechanism, level=level, digest=digest)}
     if isinstance(drawn, GroupQuantilesRelease) and isinstance(mechanism, GroupQuantileCounts):
         files[f"{QUANTILES}.csv"] = table_csv(quantile_table_of(drawn, mechanism, digest=digest, level=level))
     return files
 
 
-def answers_csv(drawn: Release, mechanism: Mechanism, *, level: float = LEVEL) -> bytes:
+def answers_csv(drawn: Release, mechanism: Mechanism, *, level: float = LEVEL, digest: str = "") -> bytes:
     """Return the file of all that a release published, with the intervals that follow from it alone."""
     frame = drawn.frame().iloc[:, 1:]  # without the number of the trial; a column may have that name
-    return table_csv(with_intervals(frame, drawn, mechanism, level=level))
+    return table_csv(with_intervals(frame, drawn, mechanism, level=level, digest=digest))
 
 
 def table_csv(table: pd.DataFrame) -> bytes:

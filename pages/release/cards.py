@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 
 from dpcore.core.safe_csv import escape_frame
-from dprelease.downloads.statistics import ReleasedStatistic, has_count_ends, released_statistics, released_table
+from dprelease.downloads.statistics import ReleasedStatistic, released_statistics, released_table
 from dprelease.plan.titles import part_title
+from dprelease.requests.intervals import has_count_ends
 from dprelease.requests.parts import Request, RequestPart
 from dprelease.requests.quantile_tables import QUANTILES
 from pages.charts.component import draw_with_table
@@ -74,7 +75,7 @@ def _card(
 ) -> Callable[[], None]:
     """Draw a card; return what draws its expected error, once all cards have begun to compute theirs."""
     frame = released_table(contents)
-    if has_count_ends(question):
+    if has_count_ends(question.mechanism, question.problem):
         frame = frame.iloc[:, :-2]
     statistics = released_statistics(question, contents)
     watermark = " · mock data" if mock else ""

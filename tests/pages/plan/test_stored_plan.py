@@ -64,11 +64,8 @@ def test_a_plan_is_the_same_after_a_reload_and_gone_once_its_statistics_are_remo
     app.session_state["plan_version"] = 7
     plan = shown(sound(app.run()))
     app = restored(link)
-    assert (
-        shown(app) == plan
-        and (plan.n, plan.level) == (40_000, 0.99)
-        and [each.value for each in app.info] == [RESTORED]
-    )
+    assert shown(app) == plan and (plan.n, plan.level) == (40_000, 0.99)
+    assert [each.value for each in app.info] == [RESTORED]
     for _ in plan.questions:
         next(each for each in app.button if each.label == "Remove").click()
         app = sound(app.run())
