@@ -263,8 +263,8 @@ def _count_ends_fit(question: RequestPart, lines: Rows, *, digest: str) -> bool:
     if noise is None:
         rows = np.array([count for count, _, _ in numbers])
         low, high = drawn_ends(rows, mechanism, problem, level=question.level, digest=digest)
-        pairs = zip(numbers, low.tolist(), high.tolist(), strict=True)
-        return all(same_ends(*written[1:], (first, last)) for written, first, last in pairs)
+        pairs = zip(low.tolist(), high.tolist(), strict=True)
+        return all(same_ends(first, last, pair) for (_, first, last), pair in zip(numbers, pairs, strict=True))
     half_widths = count_half_widths(noise, level=question.level)
     return any(all(low == rows - half and high == rows + half for rows, low, high in numbers) for half in half_widths)
 

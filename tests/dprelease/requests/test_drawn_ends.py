@@ -122,7 +122,8 @@ def test_they_cover_every_cell_and_two_thirds_of_them_do_not(key: str, relation:
     dataset = part.reading.dataset(rows, twin(part.reading, n=1).dataset().provenance)
     drawn = part.mechanism.run(part.mechanism.prepare(dataset, part.problem), Preview(seed), TRIALS)
     assert isinstance(drawn, DataRelease)
-    counts, held, narrower = drawn.histogram(), [], []
+    counts = drawn.histogram()
+    held, narrower = list[Any](), list[Any]()
     for place, some in enumerate(np.split(counts, DIGESTS)):
         widths = cell_half_widths(part.mechanism, part.problem, level=level, digest=f"{seed + place:064x}")
         for each, factor in ((held, 1.0), (narrower, 2 / 3)):

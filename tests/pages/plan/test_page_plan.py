@@ -187,7 +187,7 @@ def test_one_control_chooses_the_confidence_of_margins_and_of_the_intervals_of_a
     for chosen in ("90", "95", "99"):
         app.select_slider(key="confidence").set_value(chosen)
         plan: Plan = sound(app.run()).session_state["plan_shown"][1]
-        assert (plan.level, plan.beta) == (int(chosen) / 100, pytest.approx(1 - int(chosen) / 100))
+        assert plan.level == int(chosen) / 100 and plan.beta == pytest.approx(1 - plan.level)
         assert plan.request().level == plan.level
         assert app.query_params.get("confidence") == (chosen if chosen != "95" else None)
         assert any(each.value == f"± ({chosen}%)" for each in app.caption)
