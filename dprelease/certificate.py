@@ -246,7 +246,7 @@ def _accuracy(question: RequestPart) -> dict[str, Any]:
         "guaranteed_error": question.guaranteed_error(BETA),
         "unit": bound.unit.value,
         "statement": " ".join(filter(None, (words, coverage(question.mechanism, question.problem)))),
-        "intervals": interval_sentence(question.mechanism, question.problem_of_persons),
+        "intervals": interval_sentence(question.mechanism, question.problem_of_persons, level=question.level),
         "worst_error": exactly(bound.value) if bound.guaranteed else "no guarantee",
         "beta": exactly(BETA),
         "reference": bound.reference,

@@ -153,7 +153,11 @@ def rehearse_in_steps(request: Request) -> Generator[float, None, Rehearsal]:
         count = drawn.outcomes().shape[1]
         numbers += count
         drawn = replace(drawn, problem=replace(problem, person_rows=part.person_rows))  # as intervals need it
-        files.append(csv_files(drawn, part.mechanism, digest=request.digest) if count <= MAX_MOCK_NUMBERS else {})
+        files.append(
+            csv_files(drawn, part.mechanism, digest=request.digest, level=request.level)
+            if count <= MAX_MOCK_NUMBERS
+            else {}
+        )
     errors = tuple(part.guaranteed_error(BETA) for part in request.parts)
     sentences = tuple(coverage(part.mechanism, part.problem) for part in request.parts)
     return Rehearsal(seconds=seconds, numbers=numbers, errors=errors, coverage=sentences, files=tuple(files))
@@ -353,7 +357,7 @@ def _draw_files(request: Request, registration: Registration, table: Table) -> d
     files: dict[str, bytes] = {}
     for place, part in enumerate(request.parts, 1):
         drawn = draw(part, part.problem, _dataset(part, registration, table))
-        written = csv_files(drawn, part.mechanism, digest=request.digest)
+        written = csv_files(drawn, part.mechanism, digest=request.digest, level=request.level)
         files |= {file_prefix(request, place) + name: contents for name, contents in written.items()}
     return files
 

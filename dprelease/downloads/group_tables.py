@@ -20,7 +20,7 @@ from dplab.intervals.noise import CounterNoise, LaplaceNoise
 from dplab.intervals.planned_margins import budget_for_sum_and_count, people_needed
 from dplab.intervals.released import noise_law
 from dprelease.downloads.escaping import escape
-from dprelease.requests.intervals import LEVEL, decimals, end_names, of_population, outwards, written_ends
+from dprelease.requests.intervals import decimals, end_names, of_population, outwards, written_ends
 from dprelease.requests.parts import RequestPart
 
 MARGIN = 0.25
@@ -40,7 +40,7 @@ def is_group_file(question: RequestPart) -> bool:
 def rows_needed(question: RequestPart) -> int:
     """Return the noisy number of rows from which a group is shown; a public number."""
     noise, queries = noise_law(question.mechanism, question.problem), statistics_of(question.problem)
-    return people_needed(MARGIN, noise, weight=row_weight(queries), level=LEVEL)
+    return people_needed(MARGIN, noise, weight=row_weight(queries), level=question.level)
 
 
 def group_tables(question: RequestPart, rows: Sequence[Mapping[str, str]], *, most: int) -> Iterator[str]:
@@ -53,7 +53,7 @@ def group_tables(question: RequestPart, rows: Sequence[Mapping[str, str]], *, mo
     """
     needed, noise = rows_needed(question), noise_law(question.mechanism, question.problem)
     queries = statistics_of(question.problem)
-    margin = half_width(np.ones(counters_per_group(queries)), noise, LEVEL) / row_weight(queries)
+    margin = half_width(np.ones(counters_per_group(queries)), noise, question.level) / row_weight(queries)
     yield (
         f"<p>A group is shown as “{HIDDEN}” where its number of rows, with noise, is below {needed:,}: the interval of "
         f"a mean may then take more than {2 * MARGIN:.0%} of the range.</p>"
@@ -61,15 +61,15 @@ def group_tables(question: RequestPart, rows: Sequence[Mapping[str, str]], *, mo
     if (groups := queries.count) > 1:
         yield (
             f"<p>Each interval holds by itself. Those of one statistic in all {groups:,} groups hold together in at "
-            f"least {math.floor(100 * LEVEL**groups)}% of releases.</p>"
+            f"least {math.floor(100 * question.level**groups)}% of releases.</p>"
         )
     if isinstance(noise, LaplaceNoise) and len(queries.numbers) == 1:
-        times = budget_for_sum_and_count(queries, noise, level=LEVEL)
+        times = budget_for_sum_and_count(queries, noise, level=question.level)
         yield (
             f"<p>For the same margin of a mean in the middle of the range, OpenDP's <code>dp.mean</code>, which spends "
             f"half of ε on a sum and half on a count, would need about {times:.2g} times this ε.</p>"
         )
-    yield from _tables(rows, needed=needed, margin=margin, most=most)
+    yield from _tables(rows, needed=needed, margin=margin, level=question.level, most=most)
 
 
 def margin_tables(question: RequestPart, rows: Sequence[Mapping[str, str]], *, most: int) -> Iterator[str]:
@@ -95,13 +95,16 @@ def margin_tables(question: RequestPart, rows: Sequence[Mapping[str, str]], *, m
     yield "<p>Their counters are sums of those above, and their noise is the sum of the noise. No ε is spent.</p>"
     for kept in ((), *((place,) for place in columns if len(columns) > 1)):
         together = queries.count // math.prod(queries.shape[place] for place in kept)
-        margin = half_width(np.ones(counters * together), noise, LEVEL) / row_weight(queries)
-        alone = half_width(np.ones(counters), noise, LEVEL) / row_weight(queries)
+        margin = half_width(np.ones(counters * together), noise, question.level) / row_weight(queries)
+        alone = half_width(np.ones(counters), noise, question.level) / row_weight(queries)
         needed = math.ceil(rows_needed(question) * margin / alone)
-        yield from _tables(_margin_lines(drawn, noise, kept), needed=needed, margin=margin, most=most)
+        lines = _margin_lines(drawn, noise, kept, level=question.level)
+        yield from _tables(lines, needed=needed, margin=margin, level=question.level, most=most)
 
 
-def _margin_lines(drawn: GroupRelease, noise: CounterNoise, kept: tuple[int, ...]) -> list[dict[str, str]]:
+def _margin_lines(
+    drawn: GroupRelease, noise: CounterNoise, kept: tuple[int, ...], *, level: float
+) -> list[dict[str, str]]:
     """Return the lines that a file of coarser groups would have: labels, each statistic and its ends."""
     values, queries = drawn.statistics(kept), drawn.queries
     count = values["rows"].shape[1]
@@ -109,7 +112,7 @@ def _margin_lines(drawn: GroupRelease, noise: CounterNoise, kept: tuple[int, ...
         name: list(labels) for name, labels in group_labels(queries, np.arange(count), kept).items()
     }
     for name in interval_names(queries, noise):
-        low, high = written_ends(group_interval(drawn, noise, name, level=LEVEL, kept=kept))
+        low, high = written_ends(group_interval(drawn, noise, name, level=level, kept=kept))
         for column, numbers in zip((name, *end_names(name)), (values[name][0], low, high), strict=True):
             columns[column] = ["" if math.isnan(number) else repr(number) for number in numbers.tolist()]
     return [
@@ -118,7 +121,7 @@ def _margin_lines(drawn: GroupRelease, noise: CounterNoise, kept: tuple[int, ...
     ]
 
 
-def quantile_tables(rows: Sequence[Mapping[str, str]], *, most: int) -> Iterator[str]:
+def quantile_tables(rows: Sequence[Mapping[str, str]], *, level: float, most: int) -> Iterator[str]:
     """Write a table of each quantile, with at most so many groups, as HTML: of the lines of the file of quantiles."""
     low, high = (float(rows[0][name]) for name in end_names("rows"))
     margin = (high - low) / 2
@@ -127,7 +130,7 @@ def quantile_tables(rows: Sequence[Mapping[str, str]], *, most: int) -> Iterator
         f"<p>A group is shown as “{HIDDEN}” where its number of rows, with noise, is below {needed:,}: the noise of "
         f"its number of rows may then be more than {MARGIN:.0%} of it.</p>"
     )
-    yield from _tables(rows, needed=needed, margin=margin, most=most)
+    yield from _tables(rows, needed=needed, margin=margin, level=level, most=most)
 
 
 def rows_for_quantiles(margin: float) -> int:
@@ -139,11 +142,12 @@ def rows_for_quantiles(margin: float) -> int:
     return math.ceil(margin / MARGIN)
 
 
-def _tables(rows: Sequence[Mapping[str, str]], *, needed: int, margin: float, most: int) -> Iterator[str]:
+def _tables(rows: Sequence[Mapping[str, str]], *, needed: int, margin: float, level: float, most: int) -> Iterator[str]:
     """Write a table of each statistic of lines of a file."""
     for statistic in _statistics(rows):
         sampled = set(end_names(of_population(statistic))) <= set(rows[0])
-        heads = [*_heads(statistic), *[f"population, about {100 * LEVEL:g}%"] * sampled]
+        heads = ["group", "rows", statistic, f"interval, {100 * level:g}%"]
+        heads += [f"population, about {100 * level:g}%"] * sampled
         yield f"<table><tr>{''.join(f'<th>{escape(each)}</th>' for each in heads)}</tr>"
         for row in rows[:most]:
             hidden = float(row["rows"]) < needed
@@ -162,10 +166,6 @@ def _statistics(rows: Sequence[Mapping[str, str]]) -> list[str]:
     names = names[names.index("rows") + 1 :]
     ends = {end for name in ("rows", *names) for each in (name, of_population(name)) for end in end_names(each)}
     return [name for name in names if name not in ends]
-
-
-def _heads(statistic: str) -> tuple[str, ...]:
-    return "group", "rows", statistic, f"interval, {100 * LEVEL:g}%"
 
 
 def _group(row: Mapping[str, str]) -> str:

@@ -20,10 +20,10 @@ from dpcore.mechanisms.tables.whole_table import DISTANCES, SYNTHETIC_ROWS
 from dpcore.queries.groups import GroupQuantiles
 from dprelease.downloads.escaping import escape
 from dprelease.downloads.group_tables import group_tables, is_group_file, margin_tables, quantile_tables
-from dprelease.downloads.statistics import has_count_ends, released_statistics
+from dprelease.downloads.statistics import released_statistics
 from dprelease.ledger.records import Stored, restored_sentence
-from dprelease.requests.intervals import COVERS, LEVEL, end_names
-from dprelease.requests.parts import Request
+from dprelease.requests.intervals import COVERS, end_names, has_count_ends
+from dprelease.requests.parts import Request, RequestPart
 from dprelease.requests.quantile_tables import QUANTILES
 from dprelease.requests.tables import BETA
 
@@ -160,13 +160,11 @@ def _results(stored: Stored) -> Iterator[str]:
                 yield from group_tables(question, lines, most=MAX_BARS)
                 yield from margin_tables(question, lines, most=MAX_BARS)
             elif name.endswith(f"{QUANTILES}.csv"):
-                yield from quantile_tables(_lines(stored.files[name]), most=MAX_BARS)
+                yield from quantile_tables(_lines(stored.files[name]), level=question.level, most=MAX_BARS)
             elif isinstance(question.queries, GroupQuantiles):
                 yield from _paragraphs(f"The file {name} has the estimated number of rows in each cell of each group.")
             else:
-                yield from _picture(
-                    name, stored.files[name], question.problem.domain, ends=2 * has_count_ends(question)
-                )
+                yield from _picture(name, stored.files[name], question)
         if isinstance(question.mechanism, CountedMean):
             yield from _paragraphs(*(f"{each.sentence}. {COVERS}" for each in statistics))
 
@@ -179,9 +177,11 @@ def _lines(contents: bytes) -> list[dict[str, str]]:
     return [{str(name): text for name, text in row.items()} for row in unescape_frame(table).to_dict("records")]
 
 
-def _picture(name: str, contents: bytes, domain: Domain, *, ends: int = 0) -> Iterator[str]:
-    """Write a released table, without so many last columns, as a bar chart."""
+def _picture(name: str, contents: bytes, question: RequestPart) -> Iterator[str]:
+    """Write a released table, without the ends of its counts' intervals, as a bar chart."""
     import pandas as pd
+
+    domain, ends = question.problem.domain, 2 * has_count_ends(question.mechanism, question.problem)
 
     if SYNTHETIC_ROWS in name:
         many = f"{len(contents.splitlines()) - 1:,}"
@@ -198,7 +198,7 @@ def _picture(name: str, contents: bytes, domain: Domain, *, ends: int = 0) -> It
         yield from _paragraphs("The mechanism gave no answer (⊥). This is a result like any other.")
         return
     if name.endswith("value.csv") and all(set(row) >= MEAN for row in rows):
-        yield from _paragraphs(*(_mean(row) for row in rows))
+        yield from _paragraphs(*(_mean(row, question.level) for row in rows))
         return
     yield from _paragraphs(f"In the file {name}: {len(rows):,} line{'s' * (len(rows) != 1)}.")
     numbers = [column for column in ("rows", "share", "outcome") if rows and column in rows[0]]
@@ -241,12 +241,12 @@ MEAN = {"mean", "rows", "low", "high"}
 """Columns of a mean that is released together with its number of rows."""
 
 
-def _mean(row: Mapping[str, str]) -> str:
+def _mean(row: Mapping[str, str], level: float) -> str:
     """Return a sentence on a released mean and the number of rows with a value."""
     mean = f"{float(row['mean']):,.6g}" if _is_number(row["mean"]) else row["mean"]
     rows = f"{float(row['rows']):,.0f}"
     low, high = (row.get(end, "") for end in end_names("mean"))
-    interval = f" Its interval with confidence {100 * LEVEL:g}%: {low} to {high}." if low and high else ""
+    interval = f" Its interval with confidence {100 * level:g}%: {low} to {high}." if low and high else ""
     return (
         f"Released: a mean of {mean}, of about {rows} row{'s' * (rows != '1')} with a value, clipped to "
         f"{row['low']} and {row['high']}.{interval} The number of rows has noise, too."

@@ -23,7 +23,7 @@ from dpcore.mechanisms.grouped.release import GroupRelease, statistics_of
 from dpcore.mechanisms.robust.counted_mean import CountedMean
 from dpcore.randomness import Preview
 from dprelease.downloads.group_tables import DIGITS, HIDDEN, rows_for_quantiles, rows_needed, rows_with_margin
-from dprelease.requests.intervals import LEVEL, decimals, end_names, noise_of_file, of_population, outwards
+from dprelease.requests.intervals import LEVEL, decimals, end_names, has_count_ends, of_population, outwards
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.quantile_tables import quantile_name
 from dprelease.requests.tables import MAX_PREVIEW_ROWS, csv_files, preview_of
@@ -31,7 +31,6 @@ from dprelease.requests.tables import MAX_PREVIEW_ROWS, csv_files, preview_of
 if TYPE_CHECKING:
     import pandas as pd
 
-OF_POPULATION = f"population with sampling, about {100 * LEVEL:g}%"
 PRINTED_TRIALS = 50
 """Releases of mock data for the share of groups that are printed."""
 MAX_NAMED = 12
@@ -56,6 +55,7 @@ class ReleasedStatistic:
         high: upper ends.
         population: both ends (K,) of the wider intervals for the population, which are approximate; None without such.
         whole: whether the values are numbers of rows, which are shown without decimals.
+        level: of the intervals.
     """
 
     title: str
@@ -67,6 +67,7 @@ class ReleasedStatistic:
     high: Floats
     population: tuple[Floats, Floats] | None = None
     whole: bool = False
+    level: float = LEVEL
 
     @property
     def half_widths(self) -> Floats:
@@ -76,10 +77,15 @@ class ReleasedStatistic:
         return half
 
     @property
+    def of_population(self) -> str:
+        """What the wider intervals are of."""
+        return f"population with sampling, about {100 * self.level:g}%"
+
+    @property
     def sentence(self) -> str:
         """The statistic with its values and intervals in one sentence; of many groups their number alone."""
-        level = f" ({100 * LEVEL:g}%)" if np.isfinite(self.low).any() else ""
-        level += f"; {OF_POPULATION}" if self.population is not None else ""
+        level = f" ({100 * self.level:g}%)" if np.isfinite(self.low).any() else ""
+        level += f"; {self.of_population}" if self.population is not None else ""
         if len(self.labels) > MAX_NAMED:
             half = np.unique((self.high - self.low) / 2)
             each = f"± {_number(float(half[0]), 0)} each" if self.whole and len(half) == 1 else "each with its interval"
@@ -137,19 +143,18 @@ def released_statistics(question: RequestPart, contents: bytes) -> list[Released
         return list(_of_quantiles(question, table))
     if isinstance(question.mechanism, CountedMean):
         return _of_mean(question, table)
-    if not has_count_ends(question):
+    if not has_count_ends(question.mechanism, question.problem):
         return []
     domain = question.reading.domain
     # In tables of counts the data's columns, whatever their names, stand between the first and the last three.
     rows, low, high = table.iloc[:, -3:].to_numpy(dtype=float).T
     labels = _labels(table.iloc[:, 1:-3]) if is_table(domain) else [domain.describe(cell) for cell in range(len(table))]
     by = " × ".join(map(clean_name, question.reading.columns))
-    return [ReleasedStatistic(title=f"Rows by {by}", labels=labels, values=rows, low=low, high=high, whole=True)]
-
-
-def has_count_ends(question: RequestPart) -> bool:
-    """Return whether the file of a part has counts of cells, and behind them the ends of their intervals."""
-    return noise_of_file(question.mechanism, question.problem) is not None
+    return [
+        ReleasedStatistic(
+            title=f"Rows by {by}", labels=labels, values=rows, low=low, high=high, whole=True, level=question.level
+        )
+    ]
 
 
 def printed_table(question: RequestPart, *, digest: str) -> pd.DataFrame | None:
@@ -238,6 +243,7 @@ def _of_groups(question: RequestPart, table: pd.DataFrame) -> Iterator[ReleasedS
         yield ReleasedStatistic(
             title=title + (f" by {by}" if by else ""), name=name, unit=unit, labels=labels, values=value, low=low,
             high=high, population=(wider[0], wider[1]) if wider else None, whole=title.startswith("Rows"),
+            level=question.level,
         )  # fmt: skip
 
 
@@ -260,7 +266,7 @@ def _of_quantiles(question: RequestPart, table: pd.DataFrame) -> Iterator[Releas
         title = f"{of[name]} {names[queries.numbers[0]]}" if name in of else "Rows"
         yield ReleasedStatistic(
             title=title + (f" by {by}" if by else ""), name=name, unit=line.unit if name in of else "", labels=labels,
-            values=value, low=low, high=high, whole=name not in of,
+            values=value, low=low, high=high, whole=name not in of, level=question.level,
         )  # fmt: skip
 
 
@@ -290,6 +296,7 @@ def _of_mean(question: RequestPart, table: pd.DataFrame) -> list[ReleasedStatist
             values=value,
             low=low,
             high=high,
+            level=question.level,
         )
     ]
 

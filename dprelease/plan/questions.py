@@ -11,7 +11,8 @@ Its file is versioned JSON; unknown contents are refused in one sentence:
 
 "file_format" is present, as in a request, where the table's file needs other settings than the default. A statistic by
 group also has "statistic", "by" (the columns that form groups) and perhaps "min_rows", "quantiles",
-"whole_population" and "also" (other statistics of the same counters).
+"whole_population" and "also" (other statistics of the same counters). Intervals of another level than 95% are named by
+"level", as in a request.
 
 >>> from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 >>> from dpcore.data.columns import Labels, Number
@@ -67,7 +68,8 @@ from dprelease.requests.codec import (
     encode,
     encode_format,
 )
-from dprelease.requests.parts import MAX_PARTS, Request, RequestPart
+from dprelease.requests.intervals import LEVEL, check_release_level
+from dprelease.requests.parts import MAX_PARTS, Request, RequestPart, decode_level, encode_level
 from dprelease.requests.vector import total
 
 FORMAT = "dpscope-plan/2"
@@ -89,6 +91,7 @@ class Plan:
         neighbours: the neighbouring relation.
         beta: failure probability of guarantees and targets.
         file_format: settings for reading the table's file; ``Format()`` for the default.
+        level: of the intervals of its release: 0.9, 0.95 or 0.99.
     """
 
     table: DeclaredTable
@@ -97,6 +100,7 @@ class Plan:
     neighbours: Neighbours = Neighbours.ADD_REMOVE_ONE
     beta: float = 0.05
     file_format: Format = USUAL
+    level: float = LEVEL
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "file_format", canonical_format(self.file_format))
@@ -104,6 +108,7 @@ class Plan:
             raise ParameterError(f"A plan has between 1 and {MAX_QUESTIONS} statistics, got {len(self.questions)}.")
         if not 0 < self.beta < 1:
             raise ParameterError(f"The failure probability β must lie between 0 and 1, got {self.beta!r}.")
+        check_release_level(self.level)
         object.__setattr__(self, "questions", tuple(map(self._with_suitable_mechanism, self.questions)))
         # Validate now: unknown columns, a mechanism that does not serve the queries, a value out of range.
         for question in self.questions:
@@ -216,6 +221,7 @@ class Plan:
             neighbours=self.neighbours,
             entry_key=question.entry_key,
             values={**question.values, "epsilon": question.epsilon},
+            level=self.level,
         )
 
     def request(self, *, draw: int = 1) -> Request:
@@ -226,6 +232,7 @@ class Plan:
             rows_a_person=self.table.person_rows if self.table.person else 1,
             draw=draw,
             file_format=self.file_format,
+            level=self.level,
         )
 
     def with_losses(self, losses: Mapping[int, float]) -> Self:
@@ -243,7 +250,7 @@ class Plan:
             "n": self.n,
             "beta": exactly(self.beta),
             "questions": [write_question(question, self.mechanism(question)) for question in self.questions],
-        } | encode_format(self.file_format)
+        } | (encode_format(self.file_format) | encode_level(self.level))
 
     @property
     def text(self) -> bytes:
@@ -255,9 +262,8 @@ class Plan:
         """Read a plan from a file; raises ParameterError with one sentence for unknown contents or invalid values."""
         document = parse_document(text, what="plan")
         check_format(document, "plan", FORMAT)
-        check_fields(
-            document, "plan", {"format", "table", "relation", "n", "questions"}, optional={"beta", "file_format"}
-        )
+        needed, optional = {"format", "table", "relation", "n", "questions"}, {"beta", "file_format", "level"}
+        check_fields(document, "plan", needed, optional=optional)
         if not isinstance(document["questions"], list):
             raise ParameterError("The plan's statistics must be a list.")
         return cls(
@@ -267,4 +273,5 @@ class Plan:
             neighbours=decode_relation(document["relation"]),
             beta=decode_number(document.get("beta", "0.05"), "The plan's beta"),
             file_format=decode_format(document),
+            level=decode_level(document),
         )

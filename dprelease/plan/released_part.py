@@ -27,14 +27,15 @@ PLANNED = {
 """Statistics by group whose margin is planned, by how many numbers they are of, their degree and their name."""
 
 
-def plan_of_part(request: Request, part: RequestPart, *, name: str, beta: float) -> Plan | None:
+def plan_of_part(request: Request, part: RequestPart, *, name: str) -> Plan | None:
     """Return the plan of one statistic of which this is the part; None where no plan has such a statistic.
+
+    Its errors have the confidence of the request's intervals.
 
     Args:
         request: of the release.
         part: one of its parts.
         name: of the statistic in the released file; only statistics by group have several.
-        beta: failure probability of the plan.
     """
     table = table_of_part(request, part)
     if table is None:
@@ -42,7 +43,10 @@ def plan_of_part(request: Request, part: RequestPart, *, name: str, beta: float)
     for settings in _candidates(part, name):
         with suppress(ParameterError):  # no statistic of a plan
             question = PlannedQuestion(**settings)
-            plan = Plan(table=table, n=part.n, questions=(question,), neighbours=part.neighbours, beta=beta)
+            plan = Plan(
+                table=table, n=part.n, questions=(question,), neighbours=part.neighbours, level=request.level,
+                beta=float(f"{1 - request.level:g}"),
+            )  # fmt: skip
             if _shape(plan.part(question)) == _shape(part):
                 return plan
     return None

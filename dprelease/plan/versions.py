@@ -20,6 +20,8 @@ def changes(before: Stored, after: Request) -> tuple[str, ...]:
         sentences.append(f"The neighbouring relation was “{then.neighbours.words}” and is “{now.neighbours.words}”.")
     if then.file_format != now.file_format:
         sentences.append("The format settings of the file were changed.")
+    if then.level != now.level:
+        sentences.append(f"The confidence of intervals was {then.level:.0%} and is {now.level:.0%}.")
     old, new = ({canonical(part.document): part for part in each.parts} for each in (then, now))
     unchanged = old.keys() & new.keys()
     left = [part for document, part in old.items() if document not in unchanged]

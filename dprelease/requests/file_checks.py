@@ -33,7 +33,14 @@ from dpcore.mechanisms.robust.counted_mean import MeanRelease, may_count, weight
 from dpcore.mechanisms.tables.release import DirectRelease
 from dpcore.mechanisms.tables.whole_table import SYNTHETIC_ROWS, RowsRelease, WholeTable
 from dpcore.queries.marginals import Marginals
-from dprelease.requests.intervals import count_half_widths, end_places, noise_of_file, same_ends
+from dprelease.requests.intervals import (
+    count_half_widths,
+    drawn_ends,
+    end_places,
+    has_count_ends,
+    noise_of_file,
+    same_ends,
+)
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.quantile_tables import QUANTILES, SLACK, quantile_table
 from dprelease.requests.tables import ANSWERS, BETA, answers_csv, csv_files, preview_of, table_csv
@@ -71,7 +78,7 @@ def table_faults(question: RequestPart, files: Mapping[str, bytes], *, prefix: s
     """
     try:
         drawn = preview_of(question)
-        expected = csv_files(drawn, question.mechanism, digest=digest)
+        expected = csv_files(drawn, question.mechanism, digest=digest, level=question.level)
         drawn = replace(drawn, problem=question.problem_of_persons)  # mock rows may be fewer
     except Exception:  # the mechanism cannot run on mock data, or memory is too small
         yield (
@@ -97,7 +104,7 @@ def table_faults(question: RequestPart, files: Mapping[str, bytes], *, prefix: s
         elif name == f"{QUANTILES}.csv":
             if not _quantiles_fit(question, lines, read_rows(files[f"{prefix}{ANSWERS}.csv"]), digest=digest):
                 yield OTHER.format(name=prefix + name)
-        elif not _fits(question, lines, wanted, drawn):
+        elif not _fits(question, lines, wanted, drawn, digest=digest):
             yield OTHER.format(name=prefix + name)
 
 
@@ -160,15 +167,15 @@ def row_blocks(contents: bytes) -> Iterator[Rows]:
         raise OtherSpelling
 
 
-def _fits(question: RequestPart, lines: Rows, expected: Rows, drawn: Release) -> bool:
+def _fits(question: RequestPart, lines: Rows, expected: Rows, drawn: Release, *, digest: str) -> bool:
     """Return whether a table has the columns, lines and labels of a mock release, and possible numbers."""
     if lines[0] != expected[0] or any(len(row) != len(lines[0]) for row in lines):
         return False
     if isinstance(drawn, RowsRelease):
         return _distances_fit(question, lines, expected, drawn)
-    if noise := noise_of_file(question.mechanism, question.problem):
+    if has_count_ends(question.mechanism, question.problem):
         ends = len(lines[0]) - 2
-        if not _count_ends_fit(lines, count_half_widths(noise)):
+        if len(lines) != len(expected) or not _count_ends_fit(question, lines, digest=digest):
             return False
         lines, expected = [row[:ends] for row in lines], [row[:ends] for row in expected]
     names = lines[0]
@@ -231,7 +238,7 @@ def _built(drawn: Release, lines: Rows, *, refused: bool) -> Release | None:
 
 def _written_again(built: Release, question: RequestPart) -> Rows:
     """Return the lines of the file that a rebuilt release has."""
-    return read_rows(answers_csv(built, question.mechanism))
+    return read_rows(answers_csv(built, question.mechanism, level=question.level))
 
 
 def _groups_fit(question: RequestPart, lines: Rows, drawn: GroupRelease) -> bool:
@@ -249,11 +256,19 @@ def _groups_fit(question: RequestPart, lines: Rows, drawn: GroupRelease) -> bool
     )
 
 
-def _count_ends_fit(lines: Rows, half_widths: set[int]) -> bool:
-    """Return whether the last three columns are counts and both ends of their intervals, all of one half-width."""
+def _count_ends_fit(question: RequestPart, lines: Rows, *, digest: str) -> bool:
+    """Return whether the last three columns are counts and both ends of their intervals."""
     if not all(_is_number(text) for row in lines[1:] for text in row[-3:]):
         return False
     numbers = [[float(text) for text in row[-3:]] for row in lines[1:]]
+    mechanism, problem = question.mechanism, question.problem
+    noise = noise_of_file(mechanism, problem)
+    if noise is None:
+        rows = np.array([count for count, _, _ in numbers])
+        low, high = drawn_ends(rows, mechanism, problem, level=question.level, digest=digest)
+        pairs = zip(low.tolist(), high.tolist(), strict=True)
+        return all(same_ends(first, last, pair) for (_, first, last), pair in zip(numbers, pairs, strict=True))
+    half_widths = count_half_widths(noise, level=question.level)
     return any(all(low == rows - half and high == rows + half for rows, low, high in numbers) for half in half_widths)
 
 
@@ -269,7 +284,8 @@ def _quantiles_fit(question: RequestPart, lines: Rows, answers: Rows, *, digest:
         return True
 
     def written_with(factor: float) -> Rows:
-        return read_rows(table_csv(quantile_table(rows, mechanism, problem, digest=digest, factor=factor)))
+        table = quantile_table(rows, mechanism, problem, digest=digest, level=question.level, factor=factor)
+        return read_rows(table_csv(table))
 
     if lines == written_with(1.0):
         return True

@@ -27,16 +27,18 @@ from dpcore.queries.marginals import Marginals
 from dplab.intervals.combinations import people
 from dplab.intervals.group_means import population_means, population_statistic
 from dplab.intervals.groups import group_intervals, interval_names
-from dplab.intervals.interval import Interval
+from dplab.intervals.interval import Interval, around
 from dplab.intervals.noise import CounterNoise, GaussianNoise
 from dplab.intervals.ratios import mean
-from dplab.intervals.released import draws_of_cells, noise_law
+from dplab.intervals.released import cell_half_widths, draws_of_cells, noise_law
 
 if TYPE_CHECKING:
     import pandas as pd
 
+LEVELS = 0.9, 0.95, 0.99
+"""Levels that a request may name for all intervals of its release."""
 LEVEL = 0.95
-"""Level of every interval that a file or a report shows."""
+"""Level of the intervals of a request that names none."""
 DIGITS = 4
 """Digits of half of an interval's width to which its ends are written."""
 ALONE = 1e-9
@@ -45,6 +47,13 @@ COVERS = (
     "They cover the noise alone: not whom the rows were sampled from, nor values cut off at the bounds, the rounding "
     "of values to cells, or rows left out above a person's limit."
 )
+
+
+def check_release_level(level: float) -> float:
+    """Return the level; raises ParameterError where no request may name it."""
+    if level not in LEVELS:
+        raise ParameterError(f"The level of intervals must be 0.9, 0.95 or 0.99, got {level!r}.")
+    return level
 
 
 def end_names(statistic: str) -> tuple[str, str]:
@@ -72,22 +81,36 @@ def statistics_with_intervals(mechanism: Mechanism, problem: Problem) -> list[st
     return interval_names(statistics_of(problem), noise_law(mechanism, problem))
 
 
-def with_intervals(table: pd.DataFrame, drawn: Release, mechanism: Mechanism) -> pd.DataFrame:
-    """Return the table of one release with the ends of each statistic's interval behind it, where it has some."""
+def with_intervals(
+    table: pd.DataFrame, drawn: Release, mechanism: Mechanism, *, level: float = LEVEL, digest: str = ""
+) -> pd.DataFrame:
+    """Return the table of one release with the ends of each statistic's interval behind it, where it has some.
+
+    Args:
+        table: of the release.
+        drawn: the release.
+        mechanism: the one that made it.
+        level: of the intervals.
+        digest: of the request: the seed of the noise that is drawn again for counts without a law of their own.
+    """
     import pandas as pd
 
     if noise := noise_of_file(mechanism, drawn.problem):
-        rows, half = table.iloc[:, -1], noise.half_width(1 - LEVEL)
+        rows, half = table.iloc[:, -1], noise.half_width(1 - level)
         ends = dict(zip(end_names("rows"), (rows - half, rows + half), strict=True))
         return pd.concat([table, pd.DataFrame(ends)], axis=1)
+    if has_drawn_ends(mechanism, drawn.problem):
+        rows = table.iloc[:, -1].to_numpy(dtype=float)
+        both = drawn_ends(rows, mechanism, drawn.problem, level=level, digest=digest)
+        return pd.concat([table, pd.DataFrame(dict(zip(end_names("rows"), both, strict=True)))], axis=1)
     if isinstance(drawn, MeanRelease):
-        return pd.concat([table, _ends_of_mean(drawn, noise_law(mechanism, drawn.problem))], axis=1)
+        return pd.concat([table, _ends_of_mean(drawn, noise_law(mechanism, drawn.problem), level)], axis=1)
     if not isinstance(drawn, GroupRelease):
         return table
 
     noise = noise_law(mechanism, drawn.problem)
-    found = group_intervals(drawn, noise, level=LEVEL)
-    sampled = population_means(drawn, noise, level=LEVEL)
+    found = group_intervals(drawn, noise, level=level)
+    sampled = population_means(drawn, noise, level=level)
     columns = dict[str, object]()
     for name in table.columns:
         columns[name] = table[name]
@@ -98,7 +121,7 @@ def with_intervals(table: pd.DataFrame, drawn: Release, mechanism: Mechanism) ->
     return pd.DataFrame(columns)
 
 
-def _ends_of_mean(drawn: MeanRelease, noise: CounterNoise) -> pd.DataFrame:
+def _ends_of_mean(drawn: MeanRelease, noise: CounterNoise, level: float) -> pd.DataFrame:
     """Return both ends of the intervals of a counted mean and of its rows; NaN where refused.
 
     A file has no counters, but the mean, cut off at the bounds, and their sum. Its interval is that of all counters
@@ -116,7 +139,7 @@ def _ends_of_mean(drawn: MeanRelease, noise: CounterNoise) -> pd.DataFrame:
         first = np.clip([-(-unit * rows // span) - 1 for unit, rows in pairs], 0, high)
         last = np.clip([-(-(unit + 1) * rows // span) for unit, rows in pairs], high, total)
     found = [
-        mean(np.stack([total - each, each], axis=1), noise, level=LEVEL, low=float(line.low), high=float(line.high))
+        mean(np.stack([total - each, each], axis=1), noise, level=level, low=float(line.low), high=float(line.high))
         for each in ((first, last) if is_dates(line) else (high,))
     ]
     ends: Sequence[object] = written_ends(replace(found[0], high=found[-1].high))
@@ -125,7 +148,7 @@ def _ends_of_mean(drawn: MeanRelease, noise: CounterNoise) -> pd.DataFrame:
             np.array([unit_of(line, end) for end in each.tolist()], dtype=object)
             for each in (found[0].low, found[1].high)
         ]
-    of_rows = written_ends(people(drawn.counters, noise, weight=weight(line), level=LEVEL))
+    of_rows = written_ends(people(drawn.counters, noise, weight=weight(line), level=level))
     columns = dict(zip((*end_names("mean"), *end_names("rows")), (*ends, *of_rows), strict=True))
     frame = pd.DataFrame(columns)
     frame[drawn.refused] = None
@@ -200,16 +223,34 @@ def noise_of_file(mechanism: Mechanism, problem: Problem) -> CounterNoise | None
     return noise_of_counts(mechanism, problem)
 
 
-def count_half_widths(noise: CounterNoise) -> set[int]:
+def has_drawn_ends(mechanism: Mechanism, problem: Problem) -> bool:
+    """Return whether a file lists rows per cell whose noise is the same on all data, but has no law of its own."""
+    usable = mechanism.data_independent and mechanism.releases == "data" and problem.domain.listed
+    return usable and noise_of_file(mechanism, problem) is None
+
+
+def has_count_ends(mechanism: Mechanism, problem: Problem) -> bool:
+    """Return whether a file has counts of cells, and behind them the ends of their intervals."""
+    return noise_of_file(mechanism, problem) is not None or has_drawn_ends(mechanism, problem)
+
+
+def drawn_ends(
+    rows: Floats, mechanism: Mechanism, problem: Problem, *, level: float, digest: str
+) -> tuple[Floats, Floats]:
+    """Return both ends of the interval of each cell's released rows (size,), as they are written."""
+    return written_ends(around(rows, cell_half_widths(mechanism, problem, level=level, digest=digest), level=level))
+
+
+def count_half_widths(noise: CounterNoise, *, level: float = LEVEL) -> set[int]:
     """Return the half-width of a count's interval, and that of another computer where it is another one."""
     if not isinstance(noise, GaussianNoise):
-        return {noise.half_width(1 - LEVEL)}
-    return {GaussianNoise(noise.scale * (1 + slack)).half_width(1 - LEVEL) for slack in (-ALONE, 0.0, ALONE)}
+        return {noise.half_width(1 - level)}
+    return {GaussianNoise(noise.scale * (1 + slack)).half_width(1 - level) for slack in (-ALONE, 0.0, ALONE)}
 
 
-def interval_sentence(mechanism: Mechanism, problem: Problem) -> str:
+def interval_sentence(mechanism: Mechanism, problem: Problem, *, level: float = LEVEL) -> str:
     """Return how the intervals of a part are found and what they cover; empty where it has none. Reads no rows."""
-    percent = f"{100 * LEVEL:g}%"
+    percent = f"{100 * level:g}%"
     if isinstance(mechanism, CountedMean):
         columns = " and ".join(", ".join(end_names(name)) for name in statistics_with_intervals(mechanism, problem))
         return (
@@ -232,8 +273,15 @@ def interval_sentence(mechanism: Mechanism, problem: Problem) -> str:
             f"columns low and high. They follow from {draws:,} simulated releases of no rows, with public random "
             f"numbers whose seed is the request's digest. A quantile's interval consists of whole cells. {COVERS}"
         )
+    if has_drawn_ends(mechanism, problem):
+        draws = draws_of_cells(problem.domain.size)
+        return (
+            f"Intervals with confidence {percent}, each by itself, of the rows of each cell: the columns low and high. "
+            f"They follow from {draws:,} simulated releases of one public row, with public random numbers whose seed "
+            f"is the request's digest. {COVERS}"
+        )
     if noise := noise_of_file(mechanism, problem):
-        width = noise.half_width(1 - LEVEL)
+        width = noise.half_width(1 - level)
         return (
             f"Intervals with confidence {percent}, each by itself: a count of one cell, plus or minus {width:,} "
             f"row{'s' * (width != 1)}, by the exact law of the noise: the columns low and high. {COVERS}"

@@ -11,7 +11,7 @@ is JSON:
                 "mechanism": {"key": "identity", "parameters": {"epsilon": 0.5}}}]}
 
 Without a person column single rows are protected. Other than default settings for reading the file stand in "data":
-"file_format": {"type": "Format", "decimal": ","}.
+"file_format": {"type": "Format", "decimal": ","}. Intervals of another level than 95% are named by "level": "0.99".
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from dprelease.requests.codec import (
     encode,
     encode_format,
 )
+from dprelease.requests.intervals import LEVEL, check_release_level
 
 FORMAT = "dpscope-request/2"
 MAX_DRAWS = 10**6
@@ -58,6 +59,7 @@ class RequestPart:
         values: parameters of the mechanism; omitted ones have their default.
         bounds_from_data: whether bounds or labels were read from the rows; such a part is refused.
         person_rows: of one person at most, as the request says; 0 where rows are protected.
+        level: of the intervals of its statistics, as the request says.
     """
 
     reading: Reading
@@ -68,6 +70,7 @@ class RequestPart:
     values: Mapping[str, Any] = field(default_factory=dict)
     bounds_from_data: bool = False
     person_rows: int = field(default=0, compare=False)
+    level: float = LEVEL
 
     def __post_init__(self) -> None:
         # Validate now, before any rows are read.
@@ -148,6 +151,7 @@ class Request:
         rows_a_person: largest number of rows of a person that are read.
         draw: number of the draw; another number is another draw and another charge.
         file_format: settings for reading the file; ``Format()`` for the default.
+        level: of all intervals of the release: 0.9, 0.95 or 0.99.
     """
 
     parts: tuple[RequestPart, ...]
@@ -155,8 +159,10 @@ class Request:
     rows_a_person: int = 1
     draw: int = 1
     file_format: Format = USUAL
+    level: float = LEVEL
 
     def __post_init__(self) -> None:
+        check_release_level(self.level)
         if type(self.draw) is not int or not 1 <= self.draw <= MAX_DRAWS:
             raise ParameterError(f"The number of a repetition must be an integer between 1 and {MAX_DRAWS:,}.")
         if not 1 <= len(self.parts) <= MAX_PARTS:
@@ -168,7 +174,12 @@ class Request:
         if self.rows_a_person > 1 and not self.person:
             raise ParameterError("Several rows per person need a column that identifies the person.")
         rows = self.rows_a_person if self.person else 0
-        parts = (part if part.person_rows == rows else replace(part, person_rows=rows) for part in self.parts)
+        parts = (
+            part
+            if (part.person_rows, part.level) == (rows, self.level)
+            else replace(part, person_rows=rows, level=self.level)
+            for part in self.parts
+        )
         object.__setattr__(self, "parts", tuple(parts))
         object.__setattr__(self, "file_format", canonical_format(self.file_format))
 
@@ -192,7 +203,7 @@ class Request:
             "rows_a_person": self.rows_a_person,
             "draw": self.draw,
             "parts": [part.document for part in self.parts],
-        }
+        } | encode_level(self.level)
 
     @property
     def digest(self) -> str:
@@ -213,7 +224,8 @@ class Request:
     def of(cls, document: Mapping[str, Any]) -> Self:
         """Decode a request from a file's contents; raises ParameterError as ``read`` does."""
         check_format(document, "request", FORMAT)
-        check_fields(document, "request", {"format", "data", "parts"}, optional={"person", "rows_a_person", "draw"})
+        optional = {"person", "rows_a_person", "draw", "level"}
+        check_fields(document, "request", {"format", "data", "parts"}, optional=optional)
         data, person, parts = document["data"], document.get("person", ""), document["parts"]
         check_fields(data, "request's data", {"relation", "n"}, optional={"file_format"})
         if not isinstance(person, str) or not isinstance(parts, list):
@@ -225,7 +237,18 @@ class Request:
             rows_a_person=document.get("rows_a_person", 1),
             draw=document.get("draw", 1),
             file_format=decode_format(data),
+            level=decode_level(document),
         )
+
+
+def encode_level(level: float) -> dict[str, str]:
+    """Return a document's entry for the level of intervals; empty for the default."""
+    return {} if level == LEVEL else {"level": exactly(level)}
+
+
+def decode_level(document: Mapping[str, Any]) -> float:
+    """Return the level of intervals that a document names; raises ParameterError for any that is not offered."""
+    return check_release_level(decode_number(document.get("level", LEVEL), "The level of intervals"))
 
 
 def other_unit(request: Request, *, person: str, rows: int) -> str:

@@ -41,7 +41,13 @@ def quantile_name(share: float) -> str:
 
 
 def quantile_table(
-    rows: Floats, mechanism: GroupQuantileCounts, problem: Problem, *, digest: str, factor: float = 1.0
+    rows: Floats,
+    mechanism: GroupQuantileCounts,
+    problem: Problem,
+    *,
+    digest: str,
+    level: float = LEVEL,
+    factor: float = 1.0,
 ) -> pd.DataFrame:
     """Return a line for each group: its labels, rows, quantiles, and both ends of each interval.
 
@@ -50,21 +56,22 @@ def quantile_table(
         mechanism: the one that released them.
         problem: that they are released for.
         digest: of the request.
+        level: of each interval.
         factor: of the half-widths.
     """
     import pandas as pd
 
     queries, line = quantiles_of(problem), line_of(problem)
     anybody = replace(problem, n=1, person_rows=0)  # the noise does not depend on them
-    widths = group_half_widths(mechanism, anybody, queries.quantiles, level=LEVEL, digest=digest)
+    widths = group_half_widths(mechanism, anybody, queries.quantiles, level=level, digest=digest)
     values = quantiles_of_rows(rows, line, shares=queries.quantiles)
     edges = line.low + (line.high - line.low) * np.arange(line.ordered + 1) / line.ordered
     total = np.cumsum(rows, axis=1)[:, -1]
     columns = dict[str, object](group_labels(queries, np.arange(queries.count)))
-    found = {"rows": (total, written_ends(around(total, factor * widths.of_rows, level=LEVEL)))}
+    found = {"rows": (total, written_ends(around(total, factor * widths.of_rows, level=level)))}
     for place, share in enumerate(queries.quantiles):
         centred = centred_counts(rows, share, ordered=line.ordered)
-        cells = quantile_cells(centred, factor * widths.of_quantiles[place], level=LEVEL)
+        cells = quantile_cells(centred, factor * widths.of_quantiles[place], level=level)
         ends = edges[cells.low.astype(np.int64)], edges[cells.high.astype(np.int64) + 1]
         found[quantile_name(share)] = values[:, place], ends
     for name, (value, ends) in found.items():
@@ -72,6 +79,8 @@ def quantile_table(
     return pd.DataFrame(columns)
 
 
-def quantile_table_of(drawn: GroupQuantilesRelease, mechanism: GroupQuantileCounts, *, digest: str) -> pd.DataFrame:
+def quantile_table_of(
+    drawn: GroupQuantilesRelease, mechanism: GroupQuantileCounts, *, digest: str, level: float = LEVEL
+) -> pd.DataFrame:
     """Return the table of one release."""
-    return quantile_table(drawn.rows()[0], mechanism, drawn.problem, digest=digest)
+    return quantile_table(drawn.rows()[0], mechanism, drawn.problem, digest=digest, level=level)

@@ -11,7 +11,7 @@ from dpcore.data.twin import twin
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, GroupQuantilesRelease
 from dpcore.mechanisms.tables.whole_table import DISTANCES, SYNTHETIC_ROWS, RowsRelease
 from dpcore.randomness import Preview
-from dprelease.requests.intervals import with_intervals
+from dprelease.requests.intervals import LEVEL, with_intervals
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.quantile_tables import QUANTILES, quantile_table_of
 
@@ -30,7 +30,7 @@ BETA = 0.05
 MAX_PREVIEW_ROWS = 1_000_000
 
 
-def csv_files(drawn: Release, mechanism: Mechanism, *, digest: str) -> dict[str, bytes]:
+def csv_files(drawn: Release, mechanism: Mechanism, *, digest: str, level: float = LEVEL) -> dict[str, bytes]:
     """Return the released files by name: one table; for some mechanisms a second one that follows from it.
 
     Synthetic rows also have their distances from the tables, and cells of groups the groups' quantiles.
@@ -39,22 +39,23 @@ def csv_files(drawn: Release, mechanism: Mechanism, *, digest: str) -> dict[str,
         drawn: one release.
         mechanism: the one that made it; by its noise, statistics of groups have intervals.
         digest: of the request: the seed of public noise that intervals are found from.
+        level: of the intervals.
     """
     if isinstance(drawn, RowsRelease):
         rows = drawn.rows()
         tables = {SYNTHETIC_ROWS: drawn.table(rows=rows), DISTANCES: drawn.distances(rows, beta=BETA)}
         return {f"{name}.csv": table_csv(table) for name, table in tables.items()}
     name = next((name for kind, name in NAMES.items() if isinstance(drawn, kind)), ANSWERS)
-    files = {f"{name}.csv": answers_csv(drawn, mechanism)}
+    files = {f"{name}.csv": answers_csv(drawn, mechanism, level=level, digest=digest)}
     if isinstance(drawn, GroupQuantilesRelease) and isinstance(mechanism, GroupQuantileCounts):
-        files[f"{QUANTILES}.csv"] = table_csv(quantile_table_of(drawn, mechanism, digest=digest))
+        files[f"{QUANTILES}.csv"] = table_csv(quantile_table_of(drawn, mechanism, digest=digest, level=level))
     return files
 
 
-def answers_csv(drawn: Release, mechanism: Mechanism) -> bytes:
+def answers_csv(drawn: Release, mechanism: Mechanism, *, level: float = LEVEL, digest: str = "") -> bytes:
     """Return the file of all that a release published, with the intervals that follow from it alone."""
     frame = drawn.frame().iloc[:, 1:]  # without the number of the trial; a column may have that name
-    return table_csv(with_intervals(frame, drawn, mechanism))
+    return table_csv(with_intervals(frame, drawn, mechanism, level=level, digest=digest))
 
 
 def table_csv(table: pd.DataFrame) -> bytes:

@@ -10,6 +10,7 @@ from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, line_of, qu
 from dpcore.mechanisms.grouped.release import statistics_of
 from dpcore.mechanisms.tables.whole_table import WholeTable
 from dplab.intervals.released import draws_of_cells
+from dprelease.requests.intervals import has_drawn_ends
 from dprelease.requests.parts import Request, RequestPart
 from dprelease.requests.tables import MAX_PREVIEW_ROWS
 
@@ -25,7 +26,7 @@ CELL_SECONDS = 4e-6
 INTERVAL_SECONDS = {(1, 1): 2e-3, (2, 1): 2e-3, (1, 2): 6e-3, (1, 3): 6e-3, (2, 2): 2.5e-2}
 """To find a group's intervals twice, as mock statistics have some too, by how many numbers and the degree."""
 DRAWN_SECONDS, SHARE_SECONDS = 2e-6, 3e-7
-"""To draw a cell's noise again for intervals of quantiles, and to find one quantile's half-width there."""
+"""To draw a cell's noise again for intervals, and to find one quantile's half-width there."""
 
 
 def too_much_work(request: Request) -> str:
@@ -65,6 +66,9 @@ def _file_seconds(part: RequestPart) -> float:
     seconds = ROW_SECONDS * rows * len(part.reading.columns)
     if domain.listed and part.mechanism.releases == "data":
         seconds += LINE_SECONDS * domain.size
+        if has_drawn_ends(part.mechanism, part.problem):  # for the file, and for its check
+            each = part.mechanism.preview_seconds(part.problem)[1] + DRAWN_SECONDS * domain.size
+            seconds += 2 * draws_of_cells(domain.size) * each
     if isinstance(part.mechanism, WholeTable):
         seconds += CELL_SECONDS * part.n * len(part.reading.columns)
     if isinstance(part.mechanism, GroupMechanism):

@@ -16,11 +16,12 @@ from dpcore.data.sources import Bundled, Source, format_of
 from dpcore.mechanisms import entry
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
+from dprelease.requests.intervals import LEVEL, LEVELS
 from pages.data.declare import declared_columns
 from pages.data.engines import count_cells
 from pages.data.picker import OWN_FILE
 from pages.data.upload import session_file
-from pages.shell.controls import choice, neighbours, stops
+from pages.shell.controls import choice, neighbours
 from pages.shell.links import linked_values
 from pages.shell.private.data_in_use import escaped
 from pages.shell.private.twin import declared_rows, registered_rows
@@ -49,6 +50,9 @@ NEXT_TABLE = SessionKey("plan_wanted", "")
 """The table that the next run selects."""
 NEEDS_A_PERSON = "To plan for your table, first choose the column that identifies the person on the Data page."
 MAX_BYTES = 200_000
+CONFIDENCES = {f"{100 * level:g}": level for level in LEVELS}
+"""Levels by their text in a link."""
+CONFIDENCE_HELP = "Of the intervals of a release, and of ±, guaranteed errors and targets: 95% miss 1 time in 20."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +67,7 @@ class PlanTable:
         neighbours: the relation.
         beta: failure probability of guaranteed errors and targets.
         file_format: settings for reading the table's file.
+        level: of the intervals of its release.
     """
 
     key: str
@@ -72,10 +77,11 @@ class PlanTable:
     neighbours: Neighbours
     beta: float
     file_format: Format = USUAL
+    level: float = LEVEL
 
 
 def pick_table() -> PlanTable:
-    """Draw the controls of the table, the relation and β, and return the table."""
+    """Draw the controls of the table, the relation and the confidence, and return the table."""
     file, plan_from_file = session_file(), opened_plan()
     own_table, filled_count = declared_columns(file) if file else (None, 0)
     titles = {each.key: each.title for each in SAMPLES}
@@ -93,12 +99,17 @@ def pick_table() -> PlanTable:
         return PlanTable(
             key=key, title="the opened plan", table=plan_from_file.table, n=plan_from_file.n,
             neighbours=plan_from_file.neighbours, beta=plan_from_file.beta, file_format=plan_from_file.file_format,
+            level=plan_from_file.level,
         )  # fmt: skip
     if file and file.by_person and own_table and not own_table.person:
         st.caption(NEEDS_A_PERSON)
     own_in_use = own_table if key == OWN_FILE else None
     relation = neighbours(own_in_use.person_rows if own_in_use and own_in_use.person else 0)
-    beta = stops("Failure probability β", (0.001, 0.01, 0.05, 0.1, 0.2), 0.05, key="beta")
+    titles_of_levels = {each: f"{each}%" for each in CONFIDENCES}
+    confidence = choice(
+        "Confidence", titles_of_levels, key="confidence", default="95", help_text=CONFIDENCE_HELP, as_slider=True
+    )
+    level = CONFIDENCES[confidence]
     if file and own_in_use:
         table = own_in_use
         n = declared_rows(Source(origin=file.origin, reading=own_in_use.reading(own_in_use.used[0].name)), relation)
@@ -124,7 +135,10 @@ def pick_table() -> PlanTable:
         )  # fmt: skip
     title = "your table" if own_in_use else titles[key]
     file_format = format_of(file.origin) if file and own_in_use else USUAL
-    return PlanTable(key=key, title=title, table=table, n=n, neighbours=relation, beta=beta, file_format=file_format)
+    return PlanTable(
+        key=key, title=title, table=table, n=n, neighbours=relation, beta=float(f"{1 - level:g}"), level=level,
+        file_format=file_format,
+    )  # fmt: skip
 
 
 def use_table(plan_table: PlanTable) -> None:

@@ -78,7 +78,8 @@ def preview(plan: Plan) -> None:
 def _printable(plan: Plan, question: PlannedQuestion) -> Picture:
     """Return the share of groups that a report prints against ε, of mock data."""
     part = plan.part(question)
-    shares = remember(f"printable|{Request(parts=(part,)).digest}", lambda: printable_shares(part, EPSILON_GRID))
+    request = Request(parts=(part,), level=plan.level)
+    shares = remember(f"printable|{request.digest}", lambda: printable_shares(part, EPSILON_GRID))
     now = float(np.interp(np.log(question.epsilon), np.log(EPSILON_GRID), shares))
     return Picture(
         title="Share of groups that are printed",
@@ -97,7 +98,7 @@ def _printable(plan: Plan, question: PlannedQuestion) -> Picture:
 def _printed(plan: Plan, question: PlannedQuestion) -> pd.DataFrame | None:
     """Return the table of a statistic by group as a report prints it, of mock data; None where it is not known soon."""
     part = plan.part(question)
-    request = Request(parts=(part,))
+    request = Request(parts=(part,), level=plan.level)
     if request_seconds(request) > MAX_SECONDS:  # its intervals take that long, and nothing could stop them
         return None
     digest = request.digest

@@ -139,6 +139,7 @@ def plan_of(plan_table: PlanTable, question: PlannedQuestion) -> Plan:
         questions=(question,),
         neighbours=plan_table.neighbours,
         beta=plan_table.beta,
+        level=plan_table.level,
     )
 
 

@@ -52,6 +52,7 @@ def _restore(plan_table: PlanTable, stored: str) -> None:
     if plan is None:
         return
     fitting = [each for each in plan.questions if not refusal_reason(plan_table, each)]
+    set_controls({"confidence": f"{100 * plan.level:g}"})
     if plan.n <= MAX_N:
         set_controls({f"plan_n_{plan_table.key}": plan.n})
     store_questions(plan_table, fitting, reset_controls=True)

@@ -95,7 +95,7 @@ def show_synthetic_table(plan_table: PlanTable, questions: Sequence[PlannedQuest
             if st.button("Release only these rows", key="plan_whole_release", type="primary"):
                 plan = Plan(
                     table=plan_table.table, n=plan_table.n, questions=(question,), neighbours=plan_table.neighbours,
-                    beta=plan_table.beta,
+                    beta=plan_table.beta, level=plan_table.level,
                 )  # fmt: skip
                 to_release(plan_table, plan)
             add_pressed = st.button("Add them to the plan", key="plan_whole_add")

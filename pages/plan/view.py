@@ -111,7 +111,7 @@ def show_plan() -> None:
     questions, cells = edit_questions(plan_table, questions, compared=heading)
     plan = Plan(
         table=plan_table.table, n=plan_table.n, questions=questions, neighbours=plan_table.neighbours,
-        beta=plan_table.beta, file_format=plan_table.file_format,
+        beta=plan_table.beta, file_format=plan_table.file_format, level=plan_table.level,
     )  # fmt: skip
     keep_plan(plan_table.key, plan)
     store_plan(plan_table, plan)

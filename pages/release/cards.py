@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 
 from dpcore.core.safe_csv import escape_frame
-from dprelease.downloads.statistics import ReleasedStatistic, has_count_ends, released_statistics, released_table
+from dprelease.downloads.statistics import ReleasedStatistic, released_statistics, released_table
 from dprelease.plan.titles import part_title
+from dprelease.requests.intervals import has_count_ends
 from dprelease.requests.parts import Request, RequestPart
 from dprelease.requests.quantile_tables import QUANTILES
 from pages.charts.component import draw_with_table
@@ -74,7 +75,7 @@ def _card(
 ) -> Callable[[], None]:
     """Draw a card; return what draws its expected error, once all cards have begun to compute theirs."""
     frame = released_table(contents)
-    if has_count_ends(question):
+    if has_count_ends(question.mechanism, question.problem):
         frame = frame.iloc[:, :-2]
     statistics = released_statistics(question, contents)
     watermark = " · mock data" if mock else ""
@@ -93,8 +94,7 @@ def _card(
         st.dataframe(escape_frame(shown), height=min(240, 38 * (len(shown) + 1)), hide_index=True)
         return _nothing
     statistic = _chosen(statistics, key)
-    half_width = float(statistic.high[0] - statistic.low[0]) / 2
-    picture = (released_counts(frame, half_width=half_width) if statistic.whole else None) or released_groups(statistic)
+    picture = (released_counts(frame, statistic) if statistic.whole else None) or released_groups(statistic)
     if picture is None:
         for each in statistics:
             st.markdown(f"{escaped(each.title)}{watermark}  \n**{escaped(each.sentence.partition(': ')[2])}**")

@@ -11,14 +11,12 @@ from dprelease.downloads.statistics import ReleasedStatistic
 from dprelease.plan.errors import Prediction, Predictions, known_predictions, predict
 from dprelease.plan.questions import Plan
 from dprelease.plan.released_part import plan_of_part
-from dprelease.requests.intervals import LEVEL
 from dprelease.requests.parts import Request, RequestPart
 from pages.charts.words import significant
 from pages.shell.expected_error import noun_of, single_error
 from pages.shell.tasks.jobs import begin, in_background
 from pages.shell.tasks.memory import remember
 
-BETA = float(f"{1 - LEVEL:g}")
 ONE_OF = {Intervals.key: " for a range", Thresholds.key: " for a threshold", Rectangles.key: " for a rectangle"}
 """What the expected error of a plan is of, where its queries are not the cells that a file lists."""
 
@@ -38,7 +36,7 @@ def begin_errors(
         key: makes the place of the computation on the page unique.
         mock: whether it is of a test run.
     """
-    plan = plan_of_part(request, part, name=statistic.name, beta=BETA) if statistic.half_widths.size else None
+    plan = plan_of_part(request, part, name=statistic.name) if statistic.half_widths.size else None
     if plan is None:
         return lambda: ""
     known: Predictions = remember("predicted", dict)
@@ -71,7 +69,7 @@ def _sentence(
     released = f"± {low}{unit}" if low == high else f"± {low} to {high}{unit}"
     of_what, each = _of_what(part, prediction, noun_of(plan.table)), " each" * (len(half_widths) > 1)
     here = "Test run" if mock else "Released"
-    return f"Expected: {expected}{of_what}. {here}: {released}{each}. Both with {100 * LEVEL:g}% confidence."
+    return f"Expected: {expected}{of_what}. {here}: {released}{each}. Both with {100 * statistic.level:g}% confidence."
 
 
 def _of_what(part: RequestPart, prediction: Prediction, noun: str) -> str:

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.core import Floats, Integers
-from dprelease.downloads.statistics import OF_POPULATION, ReleasedStatistic
-from dprelease.requests.intervals import LEVEL
+from dprelease.downloads.statistics import ReleasedStatistic
 from pages.charts.axes import round_ticks
 from pages.charts.picture import Axis, Bars, Dots, Picture, Words
 from pages.charts.words import printable_labels
@@ -21,12 +20,12 @@ BESIDES = {"refused", "rows"}
 """Columns that do not name a cell."""
 
 
-def released_counts(frame: pd.DataFrame, *, half_width: float = 0.0) -> Picture | None:
+def released_counts(frame: pd.DataFrame, statistic: ReleasedStatistic | None = None) -> Picture | None:
     """Return a bar for each cell of one column, the last for missing values; None for files of another kind.
 
     Args:
         frame: the released table.
-        half_width: of the interval of each count; 0 where none is known.
+        statistic: its counts with their intervals, where these are known.
     """
     other_columns = BESIDES | ({"cell"} if list(frame.get("cell", ())) == list(range(len(frame))) else set())
     names = [str(name) for name in frame.columns if name not in other_columns]
@@ -52,19 +51,21 @@ def released_counts(frame: pd.DataFrame, *, half_width: float = 0.0) -> Picture 
     else:
         axis = Axis(title=column, labels=tuple(printable_labels(map(str, bar_names))))
         start, end = np.arange(len(bar_names)) - 0.4, np.arange(len(bar_names)) + 0.4
-    low, high = counts - half_width, counts + half_width
+    ends = dict[str, Floats]()
+    if statistic is not None:
+        order = np.concatenate([np.flatnonzero(frame[name].notna()), np.flatnonzero(frame[name].isna())])
+        ends = {"low": statistic.low[order], "high": statistic.high[order]}
     return Picture(
         title="Released counts",
         x=axis,
         y=Axis(title="rows"),
         marks=[
             Bars(role="released", name="released", start=start, end=end, value=counts),
-            *([_whiskers((start + end) / 2, counts, low, high)] if half_width else []),
+            *([_whiskers((start + end) / 2, counts, statistic, **ends)] if statistic else []),
         ],
         sentence=f"{len(counts):,} released counts of {column}, from {counts.min():,.0f} to {counts.max():,.0f} rows."
         + (f" {missing_rows['rows'].sum():,.0f} rows are missing or do not fit." if len(missing_rows) else ""),
-        table={column: bar_names, "rows": list(counts)}
-        | ({"low": list(low), "high": list(high)} if half_width else {}),
+        table={column: bar_names, "rows": list(counts)} | {end: list(each) for end, each in ends.items()},
         height=260,
     )
 
@@ -84,7 +85,7 @@ def released_groups(statistic: ReleasedStatistic) -> Picture | None:
         y=Axis(title=next(iter(printable_labels([statistic.title.partition(" by ")[0]]))) + unit),
         marks=[
             Bars(role="released", name="released", start=place - 0.4, end=place + 0.4, value=value),
-            _whiskers(place, value, np.minimum(low, value), np.maximum(high, value)),
+            _whiskers(place, value, statistic, low=np.minimum(low, value), high=np.maximum(high, value)),
             *_of_population(statistic, shown, place),
         ],
         sentence=f"{len(shown):,} groups with their intervals, from {value.min():,.6g} to {value.max():,.6g}{unit}."
@@ -94,7 +95,7 @@ def released_groups(statistic: ReleasedStatistic) -> Picture | None:
             "released": [statistic.amount(each) for each in range(len(statistic.labels))],
         }
         | (
-            {OF_POPULATION: [statistic.wider(each) for each in range(len(statistic.labels))]}
+            {statistic.of_population: [statistic.wider(each) for each in range(len(statistic.labels))]}
             if statistic.population is not None
             else {}
         ),
@@ -108,11 +109,11 @@ def _of_population(statistic: ReleasedStatistic, shown: Integers, place: Floats)
         return []
     low, high = (ends[shown] for ends in statistic.population)
     middle = np.clip(statistic.values[shown], low, high)
-    return [Dots(role="other-0", name=OF_POPULATION, x=place + 0.2, y=middle, low=low, high=high, size=3)]
+    return [Dots(role="other-0", name=statistic.of_population, x=place + 0.2, y=middle, low=low, high=high, size=3)]
 
 
-def _whiskers(x: Floats, value: Floats, low: Floats, high: Floats) -> Dots:
-    return Dots(role="ink", name=f"interval, {100 * LEVEL:g}%", x=x, y=value, low=low, high=high, size=3)
+def _whiskers(x: Floats, value: Floats, statistic: ReleasedStatistic, *, low: Floats, high: Floats) -> Dots:
+    return Dots(role="ink", name=f"interval, {100 * statistic.level:g}%", x=x, y=value, low=low, high=high, size=3)
 
 
 def watermarked(picture: Picture) -> Picture:

@@ -15,7 +15,7 @@ from dpcore.data.reading.tables import read_table
 from dpcore.data.twin import twin
 from dpcore.randomness import Preview
 from dprelease.downloads.group_tables import HIDDEN, rows_needed, rows_with_margin
-from dprelease.downloads.statistics import OF_POPULATION, ReleasedStatistic, printable_shares, released_statistics
+from dprelease.downloads.statistics import ReleasedStatistic, printable_shares, released_statistics
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
 from dprelease.requests.parts import RequestPart
@@ -106,9 +106,9 @@ def test_means_and_shares_by_group_have_plan_s_words() -> None:
     )
     assert f", population {share.wider(0)}" in share.sentence and mean.population is None and not mean.wider(0)
     [picture] = filter(None, [released_groups(share)])
-    [wider] = [mark for mark in picture.marks if isinstance(mark, Dots) and mark.name == OF_POPULATION]
+    [wider] = [mark for mark in picture.marks if isinstance(mark, Dots) and mark.name == share.of_population]
     np.testing.assert_array_equal([wider.low, wider.high], [ends[:2] for ends in share.population])
-    assert picture.table[OF_POPULATION] == [share.wider(0), share.wider(1), ""]
+    assert picture.table[share.of_population] == [share.wider(0), share.wider(1), ""]
 
 
 def test_people_by_group_have_the_interval_of_their_noise() -> None:

@@ -59,13 +59,13 @@ def test_a_release_expects_what_its_plan_did_and_counts_keep_it(name: str) -> No
     )  # fmt: skip
     request = plan.request()
     [part] = request.parts
-    rebuilt = plan_of_part(request, part, name=name, beta=0.05)
+    rebuilt = plan_of_part(request, part, name=name)
     assert rebuilt is not None and rebuilt.table.person == plan.table.person
     [before], [after] = finish(predict(plan)), finish(predict(rebuilt))
     if name == "lines":  # of which a plan expects the errors of their sums, and a file has the cells
         before = after
     assert after.single == before.single and after.margin == before.margin
-    assert name not in ("mean", "sum", "proportion") or plan_of_part(request, part, name="rows", beta=0.05) is None
+    assert name not in ("mean", "sum", "proportion") or plan_of_part(request, part, name="rows") is None
     [files] = rehearse(request).files
     statistic, *_ = released_statistics(part, *files.values())
     if name in EXACT:

@@ -181,6 +181,23 @@ def test_one_margin_for_all_statistics_is_a_target_of_each_that_it_fits(text: st
     assert [each.value for each in app.info] == [NO_TARGET] and questions(app, "penguins") == before
 
 
+def test_one_control_chooses_the_confidence_of_margins_and_of_the_intervals_of_a_release() -> None:
+    app = sound(opened(PAGE, table="penguins"))
+    widths = {}
+    for chosen in ("90", "95", "99"):
+        app.select_slider(key="confidence").set_value(chosen)
+        plan: Plan = sound(app.run()).session_state["plan_shown"][1]
+        assert plan.level == int(chosen) / 100 and plan.beta == pytest.approx(1 - plan.level)
+        assert plan.request().level == plan.level
+        assert app.query_params.get("confidence") == (chosen if chosen != "95" else None)
+        assert any(each.value == f"± ({chosen}%)" for each in app.caption)
+        shown = next(each.value for each in app.markdown if each.value.startswith("± "))
+        widths[chosen] = float(shown.split()[1])
+    assert widths["90"] < widths["95"] < widths["99"]
+    linked = sound(opened(PAGE, table="penguins", confidence="0.5"))
+    assert [each.value for each in linked.warning] and linked.session_state["plan_shown"][1].level == 0.95
+
+
 def test_the_cost_follows_the_losses() -> None:
     app = sound(opened(PAGE))
     next(each for each in app.number_input if each.label == "ε").set_value(1.5)

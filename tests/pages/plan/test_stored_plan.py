@@ -58,12 +58,14 @@ def test_a_plan_is_the_same_after_a_reload_and_gone_once_its_statistics_are_remo
     link = f"{PAGE}?neighbours={Neighbours.ADD_REMOVE_ONE.words}"
     app = sound(opened(PAGE, neighbours=Neighbours.ADD_REMOVE_ONE.words))
     next(each for each in app.number_input if each.label == "Public n").set_value(40_000)
+    app.select_slider(key="confidence").set_value("99")
     first, *others = shown(sound(app.run())).questions
     app.session_state[QUESTIONS] = {"adult": (replace(first, epsilon=0.7, target=0.03, pinned=True), *others)}
     app.session_state["plan_version"] = 7
     plan = shown(sound(app.run()))
     app = restored(link)
-    assert shown(app) == plan and plan.n == 40_000 and [each.value for each in app.info] == [RESTORED]
+    assert shown(app) == plan and (plan.n, plan.level) == (40_000, 0.99)
+    assert [each.value for each in app.info] == [RESTORED]
     for _ in plan.questions:
         next(each for each in app.button if each.label == "Remove").click()
         app = sound(app.run())

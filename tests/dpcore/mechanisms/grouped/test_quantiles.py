@@ -14,6 +14,7 @@ from dpcore.data.product import Product
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, GroupQuantilesRelease
 from dpcore.mechanisms.ranges.strategy import Strategy, strategy
 from dpcore.queries.groups import GroupQuantiles, GroupStatistics
+from dpcore.randomness.laws import exponential_law
 from dplab.audit import ROUNDING, exact_delta
 from tests.dpcore.mechanisms.grouped.tables import REGION
 from tests.kit.problems import PROVENANCE
@@ -154,3 +155,27 @@ def test_what_has_no_quantiles_is_refused() -> None:
         GroupQuantileCounts(epsilon=1.0).check_size(asked)
     assert not GroupQuantiles.fits(Product(names=("a", "b"), columns=(REGION, REGION)))
     assert GroupQuantiles.fits(problem.domain) and not GroupQuantiles.fits(Number())
+
+
+@pytest.mark.parametrize(("shares", "better"), [((0.5,), False), (tuple(np.arange(1, 10) / 10), True)])
+def test_one_median_errs_less_by_an_exponential_mechanism_and_nine_deciles_far_more(
+    shares: tuple[float, ...], better: bool
+) -> None:
+    """Its law is exact: an equal part of ε for each quantile, and the score's rows by which a cell is off."""
+    cells, rows, epsilon = 64, 4000, 0.1
+    line = Number(high=64.0, bins=cells)
+    values = np.random.default_rng(3).binomial(cells - 1, 0.25, rows).astype(np.int64)
+    found = released(problem_of(line, quantiles=shares), values[:, None], epsilon=epsilon, trials=400).quantiles()
+    sums = np.cumsum(np.bincount(values, minlength=cells))
+    below, points = np.append(0, sums[:-1]), line.points()
+    errors = np.zeros((2, len(shares)))
+    for place, share in enumerate(shares):
+        truth = points[(sums >= share * rows).argmax()]
+        errors[0, place] = np.sqrt(np.mean((found[:, 0, place] - truth) ** 2))
+        score, rate = -np.abs((1 - share) * below - share * (rows - sums)), epsilon / len(shares) / 2
+        law = exponential_law(
+            score[None], np.ones((1, cells), dtype=np.bool_), rate=rate / max(share, 1 - share), rule="exponential"
+        )
+        errors[1, place] = np.sqrt((law[0] * (points - truth) ** 2).sum())
+    counted, chosen = errors.mean(axis=1)
+    assert (counted < 0.7 * chosen) if better else (chosen < 0.7 * counted)
