@@ -328,3 +328,21 @@ def _counts_sentence(n: int, layout: BarLayout, true: Floats, *, domain: Domain)
         "1 row is missing or out of bounds" if missing == 1 else f"{missing:,} rows are missing or out of bounds"
     )
     return f"{text}; {empty} {'is' if empty == 1 else 'are'} empty; {missing_words}."
+
+
+def back_to_back(above: Floats, below: Floats, *, names: tuple[str, str], roles: tuple[str, str]) -> list[Bars]:
+    """Return the bars of two groups' values over the same cells: the shares of one upwards, of the other downwards.
+
+    Args:
+        above: values of the first group, (A,).
+        below: values of the second, (B,).
+        names: of the groups.
+        roles: of their bars.
+    """
+    edges = np.histogram_bin_edges(np.concatenate([above, below]), bins=MAX_BARS // 2)
+    bars = []
+    for values, name, role, sign in zip((above, below), names, roles, (1, -1), strict=True):
+        share = np.histogram(values, edges)[0] / max(1, len(values))
+        hover = [f"{name}: {percent(each)} of them here" for each in share.tolist()]
+        bars.append(Bars(role=role, name=name, start=edges[:-1], end=edges[1:], value=sign * share, hover=hover))
+    return bars
