@@ -153,7 +153,9 @@ class TracedShares:
     private: Floats
 
 
-def sweep(*, attributes: int, members: int, epsilon: float, delta: float, seed: int) -> Generator[float, None, TracedShares]:
+def sweep(
+    *, attributes: int, members: int, epsilon: float, delta: float, seed: int
+) -> Generator[float, None, TracedShares]:
     """Attack fresh people RUNS times at every ε and every number of attributes; yields the share done."""
     sampler = Preview(seed)
     sizes = sorted({*ATTRIBUTES, attributes})

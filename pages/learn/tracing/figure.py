@@ -19,9 +19,7 @@ FOUND = Axis(title="share of members found", low=0, high=1.05, form=".0%", ticks
 
 def scores(traced: Traced) -> Picture:
     """Return the scores of those in the data upwards, of others downwards, and the threshold between them."""
-    bars = back_to_back(
-        traced.members, traced.outside, names=(MEMBERS, STRANGERS), roles=("released", "quiet")
-    )
+    bars = back_to_back(traced.members, traced.outside, names=(MEMBERS, STRANGERS), roles=("released", "quiet"))
     edges = [*numbers(bars[0].start).tolist(), float(numbers(bars[0].end)[-1])]
     top = 1.15 * max(float(np.abs(numbers(each.value)).max()) for each in bars)
     picture = lesson_picture(
