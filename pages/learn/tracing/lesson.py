@@ -97,7 +97,7 @@ def lesson() -> None:
 
 LESSON = kit.Lesson(
     key="tracing",
-    question="Do averages show who is in the data?",
+    question="Who is in these averages?",
     group="Attacks",
     place=225,
     minutes=6,
