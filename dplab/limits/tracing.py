@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -154,18 +154,25 @@ class TracedShares:
 
 
 def sweep(
-    *, attributes: int, members: int, epsilon: float, delta: float, seed: int
+    draw: Callable[[int], People], *, attributes: Sequence[int], epsilon: float, delta: float, seed: int
 ) -> Generator[float, None, TracedShares]:
-    """Attack fresh people RUNS times at every ε and every number of attributes; yields the share done."""
-    sampler = Preview(seed)
-    sizes = sorted({*ATTRIBUTES, attributes})
+    """Attack people RUNS times at every ε and every number of attributes; yields the share done.
+
+    Args:
+        draw: returns the people of a run, with as many attributes as the last number.
+        attributes: ascending numbers of attributes; the ε of LOSSES are tried with ``draw``'s.
+        epsilon: of the private means in the comparison over attributes.
+        delta: of all releases.
+        seed: seed of the noise.
+    """
+    sampler, sizes = Preview(seed), list(attributes)
     losses, strangers = np.empty((2, len(LOSSES), RUNS))
     over = np.empty((2, len(sizes), RUNS))
     for run in range(RUNS):
         yield run / RUNS
-        people = generated_people(attributes=sizes[-1], members=members, seed=seed + run)
-        noise = _noise(attributes, LOSSES, delta=delta, sampler=sampler)
-        for place, traced in enumerate(_attack(people.first(attributes), noise=noise)):
+        people = draw(run)
+        noise = _noise(sizes[-1], LOSSES, delta=delta, sampler=sampler)
+        for place, traced in enumerate(_attack(people, noise=noise)):
             losses[place, run], strangers[place, run] = traced.found, traced.accused
         for place, size in enumerate(sizes):
             noise = _noise(size, (None, epsilon), delta=delta, sampler=sampler)

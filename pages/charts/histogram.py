@@ -13,9 +13,10 @@ from dpcore.core import Booleans, Domain, Floats, Integers
 from dpcore.data.columns import Labels, Number, is_labels, is_number
 from dpcore.data.dates import is_dates
 from dpcore.data.product import is_map
+from dplab.limits.tracing import Traced
 from dplab.synthetic import clean_counts
 from pages.charts.axes import round_ticks
-from pages.charts.picture import BEHIND, Axis, Bars, Curve, Frame, Mark, Picture
+from pages.charts.picture import BEHIND, Axis, Bars, Curve, Frame, Mark, Picture, Rule, numbers
 from pages.charts.words import (
     group_cells,
     group_names,
@@ -346,3 +347,23 @@ def back_to_back(above: Floats, below: Floats, *, names: tuple[str, str], roles:
         hover = [f"{name}: {percent(each)} of them here" for each in share.tolist()]
         bars.append(Bars(role=role, name=name, start=edges[:-1], end=edges[1:], value=sign * share, hover=hover))
     return bars
+
+
+def traced_scores(traced: Traced) -> Picture:
+    """Return the scores of those in the data upwards, of others downwards, and the threshold between them."""
+    names, roles = ("in the data", "not in the data"), ("released", "quiet")
+    bars = back_to_back(traced.members, traced.outside, names=names, roles=roles)
+    edges = [*numbers(bars[0].start).tolist(), float(numbers(bars[0].end)[-1])]
+    ends = min(edges[0], traced.threshold) - 0.2, max(edges[-1], traced.threshold) + 0.2
+    top = 1.15 * max(float(np.abs(numbers(each.value)).max()) for each in bars)
+    return Picture(
+        title="Scores of everybody",
+        x=Axis(title="score, in standard deviations of people outside", low=ends[0], high=ends[1], form="~g"),
+        y=Axis(title="share of each group", low=-top, high=top, shown=False),
+        marks=[*bars, Rule(role="ink", x=traced.threshold, label="accused from here")],
+        sentence=f"{percent(traced.found)} of {len(traced.members):,} members and {percent(traced.accused)} of "
+        f"{len(traced.outside):,} others have a score at or above the threshold.",
+        table={"score from": short_numbers(edges[:-1]), "to": short_numbers(edges[1:])}
+        | {each.name: short_numbers(np.abs(numbers(each.value))) for each in bars},
+        height=360,
+    )

@@ -1,41 +1,16 @@
-"""Pictures of tracing: the scores of members and strangers, and the share found by ε and by attributes."""
+"""Pictures of tracing: the share of members found by ε and by attributes."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
 from dpcore.core import exactly
-from dplab.limits.tracing import ACCUSED, LOSSES, Traced, TracedShares, ceilings
-from pages.charts.histogram import back_to_back
-from pages.charts.picture import Axis, Curve, Picture, Rule, numbers
-from pages.charts.words import percent, short_numbers
+from dplab.limits.tracing import ACCUSED, LOSSES, TracedShares, ceilings
+from pages.charts.picture import Axis, Curve, Picture, Rule
+from pages.charts.words import percent
 from pages.learn.pictures import epsilon_rule, guess_rule, impossible_side, lesson_picture, runs
 
-MEMBERS, STRANGERS = "in the data", "not in the data"
 FOUND = Axis(title="share of members found", low=0, high=1.05, form=".0%", ticks=(0, 0.25, 0.5, 0.75, 1))
-
-
-def scores(traced: Traced) -> Picture:
-    """Return the scores of those in the data upwards, of others downwards, and the threshold between them."""
-    bars = back_to_back(traced.members, traced.outside, names=(MEMBERS, STRANGERS), roles=("released", "quiet"))
-    edges = [*numbers(bars[0].start).tolist(), float(numbers(bars[0].end)[-1])]
-    top = 1.15 * max(float(np.abs(numbers(each.value)).max()) for each in bars)
-    picture = lesson_picture(
-        title="Scores of everybody",
-        x=Axis(
-            title="score, in standard deviations of people outside",
-            low=min(edges[0], traced.threshold) - 0.2, high=max(edges[-1], traced.threshold) + 0.2, form="~g",
-        ),
-        y=Axis(title="share of each group", low=-top, high=top, shown=False),
-        marks=[*bars, Rule(role="ink", x=traced.threshold, label="accused from here")],
-        sentence=f"{percent(traced.found)} of {len(traced.members):,} members and {percent(traced.accused)} of "
-                 f"{len(traced.outside):,} others have a score at or above the threshold.",
-    )  # fmt: skip
-    table = {"score from": short_numbers(edges[:-1]), "to": short_numbers(edges[1:])}
-    shares = {each.name: short_numbers(np.abs(numbers(each.value))) for each in bars}
-    return replace(picture, table=table | shares)
 
 
 def over_epsilon(shares: TracedShares, *, delta: float, epsilon: float | None, guess: float) -> Picture:

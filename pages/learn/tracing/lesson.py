@@ -5,6 +5,7 @@ from __future__ import annotations
 from dpcore.core import exactly, rounded_up
 from dpcore.limits.attacks.tracing import ceiling, rows_wall
 from dplab.limits import tracing
+from pages.charts.histogram import traced_scores
 from pages.charts.words import percent
 from pages.learn import kit, screen
 from pages.learn.tracing import figure
@@ -42,10 +43,11 @@ def lesson() -> None:
         unit="%%",
     )
     key, applied = f"{attributes}|{members}|{seed}", epsilon if noisy else None
-    people = remember(
-        f"limits-traced|{key}",
-        lambda: tracing.generated_people(attributes=attributes, members=members, seed=seed),
-    )
+
+    def drawn(run: int) -> tracing.People:
+        return tracing.generated_people(attributes=attributes, members=members, seed=seed + run)
+
+    people = remember(f"limits-traced|{key}", lambda: drawn(0))
     traced = tracing.attack(people, epsilon=applied, delta=DELTA, seed=seed + 1)
     badge = f"people: generated · simulated, preview sampler, seed {seed}"
     kit.show_result(
@@ -56,11 +58,12 @@ def lesson() -> None:
     )
     chosen = kit.pictures("tracing", *VIEWS)
     if chosen == VIEWS[0]:
-        kit.picture(figure.scores(traced), key="tracing_scores", badge=badge)
+        kit.picture(traced_scores(traced), key="tracing_scores", badge=badge)
     else:
+        sizes = [size for size in tracing.ATTRIBUTES if size <= attributes]
         shares = with_progress(
             f"limits-tracing|{key}|{epsilon}",
-            lambda: tracing.sweep(attributes=attributes, members=members, epsilon=epsilon, delta=DELTA, seed=seed),
+            lambda: tracing.sweep(drawn, attributes=sizes, epsilon=epsilon, delta=DELTA, seed=seed),
             label="Attacking averages.",
         )
         if chosen == VIEWS[1]:

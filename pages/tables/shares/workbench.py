@@ -17,6 +17,7 @@ from pages.tables.shares.controls import draw_controls, in_words
 from pages.tables.shares.map import winners_for
 from pages.tables.shares.one_query import one_query
 from pages.tables.shares.promise import draw_promise
+from pages.tables.shares.tracing import who_is_in_the_data
 from pages.tables.worst_error import ErrorWords, render_headline, render_worst_error
 
 PUBLIC = "theory: depends on public numbers only"
@@ -154,8 +155,9 @@ SHARES = Workbench(
         "Method": (_polynomial, _budget),
         "Smallest error by setting": _winners,
         "One query": one_query,
+        "Who is in the data": who_is_in_the_data,
     },
-    slow=(_worst_error,),
+    slow=(_worst_error, who_is_in_the_data),
     more=_compared,
     code=_code,
 )
