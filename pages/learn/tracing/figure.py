@@ -25,7 +25,9 @@ def over_epsilon(shares: TracedShares, *, delta: float, epsilon: float | None, g
         ),
         y=FOUND,
         marks=[
-            impossible_side(grid, ceilings(grid, delta=delta), end=1.05, corner="top left"),
+            impossible_side(
+                grid, ceilings(grid, delta=delta), end=1.05, corner="top left", label="impossible on average"
+            ),
             Curve(role="theory", name="the best attacker, at most", x=grid, y=ceilings(grid, delta=delta)),
             runs("this attacker, middle 90% of runs", np.array(LOSSES), shares.losses),
             Rule(role="quiet", y=ACCUSED, label=f"others accused: {percent(ACCUSED)}"),

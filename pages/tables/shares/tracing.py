@@ -89,7 +89,7 @@ def over_epsilon(shares: tracing.TracedShares, *, delta: float) -> Picture:
         ),
         y=Axis(title="share of members found", low=0, high=1.05, form=".0%", ticks=(0, 0.25, 0.5, 0.75, 1)),
         marks=[
-            Wall(x=grid, y=most, end=1.05, label="impossible (lower bound)", corner="top left"),
+            Wall(x=grid, y=most, end=1.05, label="impossible on average", corner="top left"),
             Curve(role="theory", name="the best attacker, at most", x=grid, y=most),
             Dots(role="released", name="this attacker, middle 90% of runs", x=losses, y=means, low=low, high=high),
             Rule(role="ink", y=float(exact[-1]), label="from exact shares", dash="dash"),

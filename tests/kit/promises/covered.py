@@ -10,6 +10,7 @@ from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.mechanisms.intervals.boxes import BoxCuts
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
+from dpcore.mechanisms.marginals.dual_query import DualQuery
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.mechanisms.robust.clipped_mean import ClippedMean
@@ -24,6 +25,7 @@ from tests.kit.promises.answers import boxes, halfspaces, lists, marginals, tabl
 from tests.kit.promises.cases import Case, Grid, Row, judged
 from tests.kit.promises.conversations import conversations
 from tests.kit.promises.data import cases as data_cases
+from tests.kit.promises.data import few_rounds
 from tests.kit.promises.groups import group_quantiles, grouped
 from tests.kit.promises.values import between, counted_means, means, stable, subsampled
 
@@ -41,6 +43,7 @@ COVERED: tuple[tuple[tuple[type[Mechanism], ...], Callable[[Entry, Grid], Iterat
     ((DecisionListMarginals,), lists),
     ((BoxCuts,), boxes),
     ((Interactive,), conversations),
+    ((DualQuery,), few_rounds),
 )
 """Mechanisms that release data need no line of their own: their error is the worst of a class of queries."""
 
