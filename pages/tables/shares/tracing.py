@@ -93,7 +93,7 @@ def over_epsilon(shares: tracing.TracedShares, *, delta: float) -> Picture:
             Curve(role="theory", name="the best attacker, at most", x=grid, y=most),
             Dots(role="released", name="this attacker, middle 90% of runs", x=losses, y=means, low=low, high=high),
             Rule(role="ink", y=float(exact[-1]), label="from exact shares", dash="dash"),
-            Rule(role="quiet", y=tracing.ACCUSED, label=f"others accused: {percent(tracing.ACCUSED)}", below=True),
+            Rule(role="quiet", y=tracing.ACCUSED, label=f"others accused: {percent(tracing.ACCUSED)}"),
         ],
         sentence=f"From exact shares of {shares.attributes[0]:,.0f} attributes the attack finds "
         f"{percent(float(exact[0]))} of the members on average, of all {shares.attributes[-1]:,.0f} it finds "
