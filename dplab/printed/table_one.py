@@ -121,7 +121,7 @@ def _each(
     truth = cells.answer(histogram[None], indices)[0] / n
     problem = Problem(domain=queries.domain, queries=queries, n=n, neighbours=neighbours)
     dataset = Dataset(queries.domain, rows, ROWS)
-    for method, title in (("direct", "noise in every answer"), ("noise-aware", "a polynomial")):
+    for method, title in (("direct", "direct"), ("noise-aware", "polynomial")):
         marginals = PolynomialMarginals(epsilon=epsilon, delta=delta, noise="gaussian", method=method)
         answers = marginals.run(marginals.prepare(dataset, problem), Preview(seed), RELEASES).answers(
             *queries.sets(indices), clip=True

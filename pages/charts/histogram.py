@@ -360,7 +360,7 @@ def traced_scores(traced: Traced) -> Picture:
         title="Scores of everybody",
         x=Axis(title="score, in standard deviations of people outside", low=ends[0], high=ends[1], form="~g"),
         y=Axis(title="share of each group", low=-top, high=top, shown=False),
-        marks=[*bars, Rule(role="ink", x=traced.threshold, label="accused from here")],
+        marks=[*bars, Rule(role="ink", x=traced.threshold, label="accused from here", side="left")],
         sentence=f"{percent(traced.found)} of {len(traced.members):,} members and {percent(traced.accused)} of "
         f"{len(traced.outside):,} others have a score at or above the threshold.",
         table={"score from": short_numbers(edges[:-1]), "to": short_numbers(edges[1:])}

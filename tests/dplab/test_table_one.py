@@ -17,11 +17,14 @@ from dplab.printed.table_one import (
     METHODS,
     RELEASES,
     SETTINGS,
+    MethodErrors,
     best_setting,
     narrowed,
     run_methods,
     usable_attributes,
 )
+from pages.charts.picture import Dots, numbers
+from pages.charts.worst import method_errors
 
 D, N, EPSILON, DELTA = 5, 2_000, 1.0, 1e-6
 
@@ -85,3 +88,23 @@ def test_queries_about_fewer_attributes_are_of_the_same_kind() -> None:
     signed = AtLeast(domain=domain, width=5, least=1, signed=True)
     assert usable_attributes(signed) < usable_attributes(AtLeast(domain=domain, width=5)) == 10
     on_cells(narrowed(signed, usable_attributes(signed)))
+
+
+def test_the_picture_has_the_errors_and_the_guarantees_below_1() -> None:
+    """A guarantee of 1 or more says nothing, so it is not drawn."""
+    few, many = (
+        MethodErrors(
+            key="mwem", title=title, setting="", worst=np.full(3, worst), mean=np.full(3, worst / 2), guaranteed=told,
+            synthetic=True,
+        )
+        for title, worst, told in (("few", 0.1, 0.4), ("many", 0.2, 1.7))
+    )  # fmt: skip
+    shown = method_errors([few, many], about="6 queries", n=100)
+    dots, proved = shown.one(Dots, role="released"), shown.one(Dots, role="theory")
+    np.testing.assert_allclose(numbers(dots.x), [0.1, 0.2])
+    assert numbers(proved.x).tolist() == [0.4] and numbers(proved.y).tolist() == numbers(dots.y)[:1].tolist()
+    assert (
+        shown.y.labels == ("many", "few")
+        and "few has the smallest worst error over 6 queries: 10% of n" in shown.sentence
+    )
+    assert shown.table["guaranteed worst error"] == ["40%", "none"]

@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from dpcore.core import Neighbours
+from dpcore.core import Neighbours, exactly
 from dpcore.data.product import Product
 from dpcore.data.sources import generated_attributes
 from dpcore.queries.at_least import AtLeast
@@ -201,8 +201,8 @@ def show_paper_tables() -> None:
             picture = system.survey()
             st.markdown(f"**{picture.title}** {SIMULATED}")
             st.caption(
-                f"Three methods hold a number for each of 2^d rows there may be: at most {MOST_ATTRIBUTES} attributes. "
-                f"ε = {loss:g}; δ = {DELTA:g} for Gaussian noise."
+                f"Three methods hold a number for each of 2ᵈ rows there may be: at most {MOST_ATTRIBUTES} attributes. "
+                f"ε = {loss:g}; δ = {exactly(DELTA)} for Gaussian noise."
             )
             badge = f"generated rows, simulated, preview sampler, seed {SEED}"
             draw_with_table(picture, key="printed_survey", badge=badge, title="Table 1, run", download=True)

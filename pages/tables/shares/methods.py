@@ -21,7 +21,7 @@ def all_methods(result: ShareResult) -> None:
     st.header("All methods")
     st.markdown(
         "MWEM, DualQuery and projected answers release **synthetic rows**. They hold a number for every row there may "
-        f"be, here 2^d of them, so this comparison is about the first attributes alone, at most {most}."
+        f"be, here 2ᵈ of them, so this comparison is about the first attributes alone, at most {most}."
     )
     attributes = whole("Attributes compared", 2, max(3, most), min(8, most), key="compared-attributes")
     if not st.toggle("Run all methods", key=in_link("run-methods"), bind="query-params"):
