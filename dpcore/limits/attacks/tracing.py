@@ -15,7 +15,7 @@ those with the row replaced.
 Notation: n members, d attributes; epsilon = ε, delta = δ.
 
 References:
-    Homer and others (2008); Bun, Ullman and Vadhan (2014); Dwork, Smith, Steinke, Ullman and Vadhan (2015).
+    Bun, Ullman and Vadhan (2014); Dwork, Smith, Steinke, Ullman and Vadhan (2015).
 """
 
 from __future__ import annotations

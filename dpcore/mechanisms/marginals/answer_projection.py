@@ -163,8 +163,8 @@ class ProjectedAnswers(GaussianMechanism):
         return Bound(
             value=value,
             kind=BoundKind.GUARANTEE,
-            statement=f"With confidence {1 - beta:g}, no answer has an error above {rounded_up(value)} of n. Even the root "
-            f"of the sum of squared errors of all {queries.count:,} answers is no larger.",
+            statement=f"With confidence {1 - beta:g}, no answer has an error above {rounded_up(value)} of n. Even the "
+            f"root of the sum of squared errors of all {queries.count:,} answers is no larger.",
             formula=r"\alpha\le\sqrt{\frac\sigma n\sqrt{2S\ln\tfrac{|X|}\beta}}",
             reference="Nikolov, Talwar and Zhang (2013), for the sum of squares, with these constants",
             beta=beta,

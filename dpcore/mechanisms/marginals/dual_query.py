@@ -80,7 +80,7 @@ class DualQuery(PureMechanism):
             f"queries a round adds at most {rounded_up(drawn)}, with confidence {1 - beta:g}.",
             formula=r"\alpha\le\frac{\ln 2|Q|}{\eta T}+\frac\eta2+\sqrt{\frac2s\ln\frac{|X|T}\beta},\quad"
             r"\eta=\frac{\varepsilon n}{T(T-1)s}",
-            reference="Gaboardi and others (2014), Theorem 3.1, with the constants of this proof",
+            reference="Gaboardi, Gallego Arias, Hsu, Roth and Wu (2014), Theorem 3.1, with the constants of this proof",
             beta=beta,
             assumptions=problem.unchecked_n,
             rows_needed=self._rows_needed(queries, drawn=drawn),
@@ -136,7 +136,7 @@ ENTRIES = (
         "synthetic data. With few rows in the data it learns little.",
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(LinearQueries,),
-        references=("Gaboardi and others (2014)",),
+        references=("Gaboardi, Gallego Arias, Hsu, Roth and Wu (2014)",),
         tiny={"rounds": 2, "samples": 1},
     ),
 )

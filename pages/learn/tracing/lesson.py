@@ -80,7 +80,7 @@ def lesson() -> None:
         r"$d/(4n)$ if answers are fair coins. A stranger's varies by about $\sqrt{d/n}/4$. So the attack works if d is "
         f"well above n. The threshold is a score that few of {tracing.REFERENCE} people outside have. {kit.THEORY}",
         f"Noise of about √d/ε rows in each count stops the attack. {wall.statement} {kit.THEORY}",
-        reference="Homer and others (2008); Bun, Ullman and Vadhan (2014); Dwork and others (2015).",
+        reference="Bun, Ullman and Vadhan (2014); Dwork, Smith, Steinke, Ullman and Vadhan (2015).",
         meaning=f"From private averages at ε = {exactly(epsilon)} and δ = {exactly(DELTA)}, no attack finds more than "
         f"{rounded_up(100 * most)}% of members on average, if it accuses {percent(tracing.ACCUSED)} of others.",
     )
