@@ -86,6 +86,19 @@ class LinearQueries(Queries):
         return np.frombuffer(self.packed, dtype=np.int16).reshape(-1, self.domain.ordered).astype(np.int64)
 
     @cached_property
+    def padded(self) -> Integers:
+        """Weights in thousandths of all cells, (queries, size): what does not fit weighs nothing."""
+        return np.pad(self.units, ((0, 0), (0, self.domain.size - self.domain.ordered)))
+
+    def whole_rows(self, histogram: Integers, indices: Integers) -> Integers:
+        """Return true answers in whole rows, (Q,): rounded, halves up, so that a row moves one by 1 at most.
+
+        Whole numbers throughout: no sum of weights depends on the order in which they are added.
+        """
+        rows: Integers = (self.padded[indices] @ histogram + UNITS // 2) // UNITS
+        return rows
+
+    @cached_property
     def _weights(self) -> Floats:
         """Weights, (fitting cells, queries)."""
         return np.ascontiguousarray(self.units.T / UNITS)

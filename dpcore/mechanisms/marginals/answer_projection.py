@@ -49,7 +49,6 @@ from dpcore.core import (
     rounded_up,
 )
 from dpcore.mechanisms.marginals.noise import LevelNoise, gaussian_levels
-from dpcore.mechanisms.online.beliefs import padded_units, true_rows
 from dpcore.privacy.persons import GaussianMechanism
 from dpcore.queries.linear import UNITS, LinearQueries
 from dpcore.randomness import GaussianCounts, Sampler
@@ -62,7 +61,7 @@ def _counts_alone(queries: LinearQueries) -> bool:
 
 def farthest(queries: LinearQueries, neighbours: Neighbours) -> float:
     """Return the largest squared distance of two cells' weights, or of one from 0 where rows come and go."""
-    weights = padded_units(queries) / UNITS
+    weights = queries.padded / UNITS
     lengths = np.square(weights).sum(axis=0)
     if neighbours is Neighbours.ADD_REMOVE_ONE:
         return float(lengths.max())
@@ -103,7 +102,7 @@ class ProjectedRelease(DataRelease):
     def _rows(self) -> Floats:
         queries = self.problem.queries
         assert isinstance(queries, LinearQueries)
-        return self.problem.n * nearest_mixture(self.counts / self.problem.n, padded_units(queries) / UNITS)
+        return self.problem.n * nearest_mixture(self.counts / self.problem.n, queries.padded / UNITS)
 
     @override
     def histogram(self) -> Floats:
@@ -180,7 +179,8 @@ class ProjectedAnswers(GaussianMechanism):
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> ProjectedRelease:
         problem = state.problem
         noise, queries = self.noise(problem), problem.queries
-        truth = true_rows(queries, state.histogram, np.arange(queries.count))
+        assert isinstance(queries, LinearQueries)
+        truth = queries.whole_rows(state.histogram, np.arange(queries.count))
         draw = GaussianCounts(truth[None, :], sigma=noise.scale, squared_shift=noise.moved)
         return self.release(ProjectedRelease, state, sampler, trials, counts=sampler.draw(draw, trials))
 

@@ -44,7 +44,6 @@ from dpcore.core import (
     param,
     rounded_up,
 )
-from dpcore.mechanisms.online.beliefs import padded_units
 from dpcore.queries.linear import UNITS, LinearQueries
 from dpcore.randomness import Choice, PublicCoins, Sampler
 
@@ -107,7 +106,7 @@ class DualQuery(PureMechanism):
         problem, queries = state.problem, state.problem.queries
         assert isinstance(queries, LinearQueries)
         check_memory(trials * (2 * queries.count + queries.domain.size), what="The scores", smaller="take fewer cells")
-        half = padded_units(queries)
+        half = queries.padded
         weights = np.concatenate([half, -half])
         truth, played = weights @ state.histogram, np.zeros((trials, len(weights)), dtype=np.int64)
         share = self.epsilon / (self.rounds * (self.rounds - 1) * self.samples)

@@ -45,26 +45,15 @@ def members(queries: Queries, indices: Integers) -> Booleans:
 def weights_of(queries: Queries, indices: Integers) -> Booleans | Floats:
     """Return the weight of each cell in each query, 0 to 1: (T,) to (T, size); in a count 0 or 1."""
     if isinstance(queries, LinearQueries):
-        weights: Floats = padded_units(queries)[indices] / UNITS
+        weights: Floats = queries.padded[indices] / UNITS
         return weights
     return members(queries, indices)
 
 
-def padded_units(queries: LinearQueries) -> Integers:
-    """Return the weights in thousandths of all cells, (queries, size): what does not fit weighs nothing."""
-    units: Integers = np.pad(queries.units, ((0, 0), (0, queries.domain.size - queries.domain.ordered)))
-    return units
-
-
 def true_rows(queries: Queries, histogram: Integers, indices: Integers) -> Integers:
-    """True answers in whole rows, (T,): weighted sums rounded, halves up, so that a row moves one by 1 at most.
-
-    Whole numbers throughout: no sum of weights depends on the order in which they are added.
-    """
+    """Return true answers in whole rows, (T,): a row moves one by 1 at most."""
     if isinstance(queries, LinearQueries):
-        thousandths = padded_units(queries)[indices] @ histogram
-        rows: Integers = (thousandths + UNITS // 2) // UNITS
-        return rows
+        return queries.whole_rows(histogram, indices)
     counts: Integers = np.rint(queries.answer(histogram[None], indices)[0]).astype(np.int64)
     return counts
 
