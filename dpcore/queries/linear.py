@@ -88,7 +88,8 @@ class LinearQueries(Queries):
     @cached_property
     def padded(self) -> Integers:
         """Weights in thousandths of all cells, (queries, size): what does not fit weighs nothing."""
-        return np.pad(self.units, ((0, 0), (0, self.domain.size - self.domain.ordered)))
+        padded: Integers = np.pad(self.units, ((0, 0), (0, self.domain.size - self.domain.ordered)))
+        return padded
 
     def whole_rows(self, histogram: Integers, indices: Integers) -> Integers:
         """Return true answers in whole rows, (Q,): rounded, halves up, so that a row moves one by 1 at most.

@@ -29,6 +29,7 @@ PRINTED = {
     "net-alpha": NET,
     "net-flip": NET,
     "linear-net": NET,
+    "answers-net": rf"to (?P<share>{N}) of n\. Twice the largest noise is at most (?P<rows>{N}) rows, with confidence",
     "mwem": rf"an error of (?P<share>{N}) of n\. .* adds at most (?P<rows>{N}) rows, with confidence 1 − 0\.05",
     "dual-query": rf"an error of (?P<share>{N})\. Drawing .* adds at most (?P<more>{N}), with confidence 0\.95",
     "answer-projection": rf"With confidence 0\.95, no answer has an error above (?P<share>{N}) of n\.",
