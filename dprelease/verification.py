@@ -118,9 +118,9 @@ OF_THE_REQUEST = (
     "request has files of the same form, the class of queries, n, relation, mechanism and parameters"
 )
 OF_THE_NUMBERS = (
-    "whether estimates of windows, trees, strategies and quantiles by group and the rounds of MWEM follow from "
-    "measured integers; the cuts of rectangles that share a column; a difference of one in the last digit of an "
-    "interval; and a difference of one row between two equally near guesses"
+    "whether estimates of windows, trees, strategies and quantiles by group, projected answers and the rounds of MWEM "
+    "follow from measured integers; the cuts of rectangles that share a column; a difference of one in the last digit "
+    "of an interval; and a difference of one row between two equally near guesses"
 )
 OF_THE_WHOLE = "whether these rows and this noise gave the released numbers, and whether the whole chain was forged"
 

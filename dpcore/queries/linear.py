@@ -91,6 +91,14 @@ class LinearQueries(Queries):
         padded: Integers = np.pad(self.units, ((0, 0), (0, self.domain.size - self.domain.ordered)))
         return padded
 
+    def whole_rows(self, histogram: Integers, indices: Integers) -> Integers:
+        """Return true answers in whole rows, (Q,): rounded, halves up, so that a row moves one by 1 at most.
+
+        Whole numbers throughout: no sum of weights depends on the order in which they are added.
+        """
+        rows: Integers = (self.padded[indices] @ histogram + UNITS // 2) // UNITS
+        return rows
+
     @cached_property
     def _weights(self) -> Floats:
         """Weights, (fitting cells, queries)."""

@@ -26,6 +26,7 @@ from dpcore.mechanisms.grouped.release import GroupRelease
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease
 from dpcore.mechanisms.intervals.boxes import BoxRelease, boxes_of, sub_cells
 from dpcore.mechanisms.intervals.rectangles import RectanglesRelease
+from dpcore.mechanisms.marginals.answer_projection import ProjectedRelease
 from dpcore.mechanisms.marginals.learner import RuleRelease
 from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.mwem import RoundsRelease
@@ -361,7 +362,7 @@ def _drawn_places(names: Sequence[str]) -> list[int]:
 
 def _numbers_fit(question: RequestPart, lines: Rows, drawn: Release) -> bool:
     """Return whether the random columns have numbers in the release's range, whole ones where required."""
-    of_n = isinstance(drawn, RoundsRelease | RectanglesRelease)
+    of_n = isinstance(drawn, RoundsRelease | RectanglesRelease | ProjectedRelease)
     for place in _drawn_places(lines[0]):
         name, column = lines[0][place], [row[place] for row in lines[1:]]
         if name == "outcome":

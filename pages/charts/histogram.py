@@ -13,9 +13,10 @@ from dpcore.core import Booleans, Domain, Floats, Integers
 from dpcore.data.columns import Labels, Number, is_labels, is_number
 from dpcore.data.dates import is_dates
 from dpcore.data.product import is_map
+from dplab.limits.tracing import Traced
 from dplab.synthetic import clean_counts
 from pages.charts.axes import round_ticks
-from pages.charts.picture import BEHIND, Axis, Bars, Curve, Frame, Mark, Picture
+from pages.charts.picture import BEHIND, Axis, Bars, Curve, Frame, Mark, Picture, Rule, numbers
 from pages.charts.words import (
     group_cells,
     group_names,
@@ -328,3 +329,41 @@ def _counts_sentence(n: int, layout: BarLayout, true: Floats, *, domain: Domain)
         "1 row is missing or out of bounds" if missing == 1 else f"{missing:,} rows are missing or out of bounds"
     )
     return f"{text}; {empty} {'is' if empty == 1 else 'are'} empty; {missing_words}."
+
+
+def back_to_back(above: Floats, below: Floats, *, names: tuple[str, str], roles: tuple[str, str]) -> list[Bars]:
+    """Return the bars of two groups' values over the same cells: the shares of one upwards, of the other downwards.
+
+    Args:
+        above: values of the first group, (A,).
+        below: values of the second, (B,).
+        names: of the groups.
+        roles: of their bars.
+    """
+    edges = np.histogram_bin_edges(np.concatenate([above, below]), bins=MAX_BARS // 2)
+    bars = []
+    for values, name, role, sign in zip((above, below), names, roles, (1, -1), strict=True):
+        share = np.histogram(values, edges)[0] / max(1, len(values))
+        hover = [f"{name}: {percent(each)} of them here" for each in share.tolist()]
+        bars.append(Bars(role=role, name=name, start=edges[:-1], end=edges[1:], value=sign * share, hover=hover))
+    return bars
+
+
+def traced_scores(traced: Traced) -> Picture:
+    """Return the scores of those in the data upwards, of others downwards, and the threshold between them."""
+    names, roles = ("in the data", "not in the data"), ("released", "quiet")
+    bars = back_to_back(traced.members, traced.outside, names=names, roles=roles)
+    edges = [*numbers(bars[0].start).tolist(), float(numbers(bars[0].end)[-1])]
+    ends = min(edges[0], traced.threshold) - 0.2, max(edges[-1], traced.threshold) + 0.2
+    top = 1.15 * max(float(np.abs(numbers(each.value)).max()) for each in bars)
+    return Picture(
+        title="Scores of everybody",
+        x=Axis(title="score, in standard deviations of people outside", low=ends[0], high=ends[1], form="~g"),
+        y=Axis(title="share of each group", low=-top, high=top, shown=False),
+        marks=[*bars, Rule(role="ink", x=traced.threshold, label="accused from here", side="left")],
+        sentence=f"{percent(traced.found)} of {len(traced.members):,} members and {percent(traced.accused)} of "
+        f"{len(traced.outside):,} others have a score at or above the threshold.",
+        table={"score from": short_numbers(edges[:-1]), "to": short_numbers(edges[1:])}
+        | {each.name: short_numbers(np.abs(numbers(each.value))) for each in bars},
+        height=360,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from dpcore.core import Booleans, Bound, BoundKind, Floats, Guarantee, describe_error
 from dpcore.limits.chance import binomial_interval
 from dplab.measure import ErrorReport
+from dplab.printed.table_one import MethodErrors
 from pages.charts.picture import Axis, Dots, Mark, Picture, Region, Rule, Words, empty_picture
 from pages.charts.words import percent, percent_down, percent_up, rows, short_numbers, significant
 
@@ -306,3 +308,51 @@ def stack_dots(answered: Floats, span: Span, *, threshold: float) -> Stacks:
         y[start:stop] = np.arange(stop - start) + 0.5
         tallest, start = max(tallest, stop - start), stop
     return Stacks(x=x, y=y, error=quantiles, beyond=quantiles > threshold, tallest=tallest)
+
+
+def method_errors(runs: Sequence[MethodErrors], *, about: str, n: int) -> Picture:
+    """Return the worst errors of several methods on the same rows, with the guaranteed ones.
+
+    Args:
+        runs: their errors.
+        about: the queries in words.
+        n: rows.
+    """
+    places = np.arange(len(runs))[::-1]
+    means, low, high = (np.array([of(each.worst) for each in runs]) for of in (np.mean, np.min, np.max))
+    proved = np.array([each.guaranteed for each in runs])
+    floor = 0.5 / n
+    told = proved < 1
+    least = runs[int(means.argmin())]
+    return Picture(
+        title="Worst error of each method",
+        x=Axis(title="worst error, share of n", log=True, low=max(floor, float(low.min()) / 1.5), high=1.2, form="~p"),
+        y=Axis(labels=tuple(each.title for each in reversed(runs)), grid=True),
+        marks=[
+            Dots(
+                role="released",
+                name="observed, mean and range of releases",
+                x=np.maximum(means, floor),
+                y=places,
+                low=np.maximum(low, floor),
+                high=np.maximum(high, floor),
+                across=True,
+                hover=[
+                    f"{each.title}, {each.setting}: {percent(float(mean))} ({rows(float(mean), n)})"
+                    for each, mean in zip(runs, means, strict=True)
+                ],
+            ),
+            Dots(role="theory", name="guaranteed, if below 100%", x=proved[told], y=places[told], shape="diamond-open"),
+        ],
+        sentence=f"Of {len(runs)} methods, {least.title} has the smallest worst error over {about}: "
+        f"{percent(float(means.min()))} of n, on average over {len(least.worst)} releases.",
+        table={
+            "method": [each.title for each in runs],
+            "settings": [each.setting for each in runs],
+            "worst error": short_numbers(means),
+            "mean error": short_numbers([float(each.mean.mean()) for each in runs]),
+            "guaranteed worst error": [percent_up(each) if each < 1 else "none" for each in proved.tolist()],
+            "synthetic rows": ["yes" if each.synthetic else "no" for each in runs],
+        },
+        height=290,
+    )

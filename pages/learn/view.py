@@ -56,7 +56,7 @@ def learn() -> None:
             warn_of_link("lesson", "The link asks for a lesson that does not exist. Here are all lessons.")
         st.title("Lower bounds on error, and attacks on privacy", anchor=False)
         st.markdown(
-            "Guess first, look at the result, then change the settings. All data here are synthetic or public: "
+            "Guess, look, then change the settings. All data here are synthetic or public: "
             "this page spends no privacy budget."
         )
         show_path(LESSONS)

@@ -31,6 +31,8 @@ PRINTED = {
     "linear-net": NET,
     "answers-net": rf"to (?P<share>{N}) of n\. Twice the largest noise is at most (?P<rows>{N}) rows, with confidence",
     "mwem": rf"an error of (?P<share>{N}) of n\. .* adds at most (?P<rows>{N}) rows, with confidence 1 − 0\.05",
+    "dual-query": rf"an error of (?P<share>{N})\. Drawing .* adds at most (?P<more>{N}), with confidence 0\.95",
+    "answer-projection": rf"With confidence 0\.95, no answer has an error above (?P<share>{N}) of n\.",
     "tree-windows": rf"At most (?P<rows>{N}) rows .* adds at most (?P<others>{N}), with confidence 1 − 0\.05",
     "marginals-decision-lists": NOISY,
     "marginals-polynomial": NOISY,

@@ -14,7 +14,7 @@ from dpcore.core import Entry
 from tests import PACKAGES, ROOT
 
 LIST = ROOT / "dpcore" / "REFERENCES.md"
-NAME = r"(?:van )?[A-Z][\w-]+"
+NAME = r"(?:van |Gallego )?[A-Z][\w-]+"
 CITATION = re.compile(
     rf"\b(?P<authors>{NAME}(?:, {NAME})*(?: and {NAME})?)(?P<others> et al\.)?(?:['’]s?)? "
     r"\(?(?P<year>1[89]\d\d|20\d\d)\b"

@@ -51,14 +51,9 @@ def weights_of(queries: Queries, indices: Integers) -> Booleans | Floats:
 
 
 def true_rows(queries: Queries, histogram: Integers, indices: Integers) -> Integers:
-    """True answers in whole rows, (T,): weighted sums rounded, halves up, so that a row moves one by 1 at most.
-
-    Whole numbers throughout: no sum of weights depends on the order in which they are added.
-    """
+    """Return true answers in whole rows, (T,): a row moves one by 1 at most."""
     if isinstance(queries, LinearQueries):
-        thousandths = queries.padded[indices] @ histogram
-        rows: Integers = (thousandths + UNITS // 2) // UNITS
-        return rows
+        return queries.whole_rows(histogram, indices)
     counts: Integers = np.rint(queries.answer(histogram[None], indices)[0]).astype(np.int64)
     return counts
 

@@ -6,12 +6,14 @@ import math
 
 import numpy as np
 
-from dpcore.core import Floats, Integers
+from dpcore.core import Floats, Integers, Neighbours
 from dpcore.limits.attacks.shattering import Shattering
+from dpcore.limits.attacks.vc import recovery_ceiling
 from dplab.limits.class_errors import MAX_ROWS, ClassErrors
+from dplab.limits.own_class import LOSSES, REPEATS, ClassAttacks
 from pages.charts.picture import Axis, Curve, Dots, Heat, Picture, Region
-from pages.charts.words import percent_down, significant
-from pages.learn.pictures import curves, impossible_side, lesson_picture
+from pages.charts.words import percent, percent_down, significant
+from pages.learn.pictures import blind_guess_rule, curves, impossible_side, lesson_picture, runs
 
 MAX_QUESTIONS, MAX_POINTS = 32, 32
 """Maximum numbers of queries and points that are drawn."""
@@ -152,3 +154,29 @@ def worst_errors(bounds: ClassErrors, *, dimension: int) -> Picture:
         ],
         sentence=f"{lower_sentence} {promise_sentence} Between the two curves nothing is proved here.",
     )
+
+
+def reconstructed(attacks: ClassAttacks) -> Picture:
+    """Return the share of the secret half that two attacks find, against ε, with the most that any attack finds."""
+    losses, grid = np.array(LOSSES), np.geomspace(LOSSES[0], LOSSES[-1], 80)
+    most = np.array(
+        [recovery_ceiling(epsilon=each, repeats=REPEATS, neighbours=Neighbours.REPLACE_ONE) for each in grid.tolist()]
+    )
+    found = float(attacks.brute_force.mean(axis=1)[-1]), float(attacks.program.mean(axis=1)[-1])
+    return lesson_picture(
+        title="A secret half, reconstructed",
+        x=Axis(
+            title="← private · ε of all answers · accurate →", log=True, low=LOSSES[0] * 0.8, high=LOSSES[-1] * 1.25,
+            ticks=(0.1, 1, 10, 100),
+        ),
+        y=Axis(title="share of the half found", low=0, high=1.05, form=".0%", ticks=(0, 0.25, 0.5, 0.75, 1)),
+        marks=[
+            impossible_side(grid, most, end=1.05, corner="top left", label="impossible on average"),
+            runs("every half tried, middle 90% of runs", losses, attacks.brute_force),
+            runs("linear program", losses * 1.1, attacks.program, role="other-1"),
+            blind_guess_rule(),
+        ],
+        sentence=f"Half of {attacks.points} shattered points are the data, one row each. All answers of the class have "
+                 f"noise. At ε = {LOSSES[-1]:g} trying every half finds {percent(found[0])} of it on average, a linear "
+                 f"program {percent(found[1])}.",
+    )  # fmt: skip

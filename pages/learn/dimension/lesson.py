@@ -14,6 +14,7 @@ from dpcore.limits.attacks.class_text import MAX_POINTS, MAX_QUESTIONS, read_cla
 from dpcore.limits.attacks.named_classes import NAMED
 from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension
 from dplab.limits.class_errors import errors_by_rows
+from dplab.limits.own_class import attack_class, hidden_points, packing_wall
 from dplab.limits.reconstruction import BETA
 from pages.learn import kit, screen
 from pages.learn.dimension import figure
@@ -22,7 +23,7 @@ from pages.shell.presentation import outside_presentation, presentation_place
 from pages.shell.server.host_origin import is_public_demo
 from pages.shell.tasks.memory import with_progress
 
-OWN = "own"
+OWN, SEED = "own", 1
 CLASSES = {each.key: each for each in NAMED}
 LARGEST = 8
 """Maximum size of a named class: the picture could not show more."""
@@ -57,8 +58,8 @@ GIVES = (
     "Answers with errors up to α reveal which half of these points is in the data. At most 2dα points are "
     "wrong: [why](./learn?lesson=vc)."
 )
-VIEWS = ("The class and the points it shatters", "Impossible and guaranteed error")
-"""Its pictures."""
+VIEWS = ("The class and the points it shatters", "Impossible and guaranteed error", "A half reconstructed")
+"""Its pictures; the last one is about yes-or-no queries that shatter two points."""
 
 
 def lesson() -> None:
@@ -107,7 +108,20 @@ def lesson() -> None:
         f"**{shattering.sentence()}** You guessed {guess}. {GIVES if scale is None else ''} {kit.THEORY}",
         verdict=screen.verdict(guess, shattering.lower_bound, unit=" points") if shattering.exact else "",
     )
-    if kit.pictures("dimension", *VIEWS) == VIEWS[0]:
+    attackable = scale is None and hidden_points(shattering) >= 2
+    chosen_view = kit.pictures("dimension", *(VIEWS if attackable else VIEWS[:2]))
+    if chosen_view == VIEWS[2]:
+        attacks = with_progress(
+            f"limits-own-class|{query_class.key}",
+            lambda: attack_class(query_class.weights, shattering, seed=SEED),
+            label="Reconstructing halves.",
+        )
+        kit.picture(
+            figure.reconstructed(attacks),
+            key="dimension_attack",
+            badge=f"{query_class.badge} · simulated, preview sampler, seed {SEED}",
+        )
+    elif chosen_view == VIEWS[0]:
         kit.picture(
             figure.matrix(weights=query_class.weights, shattering=shattering),
             key="dimension_matrix",
@@ -130,10 +144,13 @@ def lesson() -> None:
     bound = dimension_bounds.hidden_half(
         shattering, scale=scale, repeats=1, epsilon=loss, neighbours=Neighbours.REPLACE_ONE, beta=BETA
     )
+    rows = max(1, hidden_points(shattering) // 2)
+    wall = packing_wall(query_class.weights, n=rows, epsilon=loss, beta=BETA) if points > 1 else None
     kit.theorem(
         r"2^d\le|C|\le\sum_{i\le d}\binom{|U|}{i}",
         *([_dimension_sentence(query_class, shattering, scale)] if screen.revealed() else []),
         *([f"{bound.statement} {kit.THEORY}"] if bound is not None else []),
+        *([f"By packing: {wall.statement} {kit.THEORY}"] if wall is not None and screen.revealed() else []),
         reference="Vapnik and Chervonenkis (1971); Blum, Ligett and Roth (2013), Theorems 3.10 and 3.11; Roth (2010), "
         "Theorem 2, for weights; Sauer (1972).",
         meaning="d shattered points have 2^d subsets, and C has a query for each. If the dimension d is small, "

@@ -108,7 +108,7 @@ def _show_releases(result: low_bits.Attacked) -> None:
 
 LESSON = kit.Lesson(
     key="low-bits",
-    question="Do the last bits of a noisy number reveal your row?",
+    question="Do a noisy number’s last bits reveal your row?",
     group="Attacks",
     place=250,
     minutes=5,

@@ -8,6 +8,10 @@ from functools import partial
 
 import streamlit as st
 
+from dpcore.core import Neighbours, exactly
+from dpcore.data.product import Product
+from dpcore.data.sources import generated_attributes
+from dpcore.queries.at_least import AtLeast
 from dplab.printed.lines import MethodLine, PrintedLine, PrintedTable
 from dplab.printed.polynomials import polynomial_table
 from dplab.printed.population import CLASSES, MAX_BITS, open_table, population_errors, population_table
@@ -18,17 +22,20 @@ from dplab.printed.simulated import intervals as run_intervals
 from dplab.printed.simulated import sanitizer as run_sanitizer
 from dplab.printed.stability import stability_table
 from dplab.printed.synthetic import halfspace_table, interval_table, net_table
+from dplab.printed.table_one import MOST_ATTRIBUTES, narrowed, run_methods, usable_attributes
 from dplab.printed.weights import weights_table
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import lower_first, significant
+from pages.charts.worst import method_errors
 from pages.learn.kit import SIMULATED, THEORY, epsilon
 from pages.learn.paper_tables import simulated
 from pages.shell.controls import choice, stops, whole
+from pages.shell.links import in_link
 from pages.shell.presentation import set_extra_height
-from pages.shell.tasks.memory import remember
+from pages.shell.tasks.memory import remember, with_progress
 
-BETA = 0.05
+BETA, DELTA = 0.05, 1e-6
 ALPHAS, ROWS = (0.01, 0.02, 0.05, 0.1, 0.2), (1000, 10_000, 100_000, 1_000_000)
 SEED = 1
 """Seed of the simulations."""
@@ -47,11 +54,13 @@ class SystemTable:
     Attributes:
         table: its numbers.
         run: runs the printed algorithm and returns its picture; None if it cannot be run.
+        survey: runs the methods of the survey and returns their picture.
         simulated: whether the picture is simulated; else it is theory.
     """
 
     table: PrintedTable
     run: Callable[[], Picture] | None = None
+    survey: Callable[[], Picture] | None = None
     simulated: bool = True
 
 
@@ -66,14 +75,35 @@ def _rows(default: int = 10_000) -> int:
 def _polynomials(loss: float) -> SystemTable:
     attributes = whole("Attributes d", 4, 64, 64, key="printed-attributes")
     width = whole("Attributes of a query k", 2, 12, 8, key="printed-width")
-    alpha, attributes = _alpha(), max(attributes, width)
-    table = polynomial_table(attributes=attributes, width=width, alpha=alpha, n=_rows(), epsilon=loss, beta=BETA)
+    alpha, attributes, n = _alpha(), max(attributes, width), _rows()
+    table = polynomial_table(attributes=attributes, width=width, alpha=alpha, n=n, epsilon=loss, beta=BETA)
 
     def run() -> Picture:
         simulated_run = run_sanitizer(attributes=attributes, width=width, alpha=alpha, epsilon=loss, seed=SEED)
         return simulated.sanitizer(simulated_run, alpha=alpha)
 
-    return SystemTable(table=table, run=run)
+    def survey() -> Picture:
+        few = min(attributes, MOST_ATTRIBUTES)
+        source = generated_attributes(n=n, attributes=few)
+        queries = AtLeast(domain=source.on(Product), width=min(width, few), least=1)
+        queries = narrowed(queries, usable_attributes(queries))
+        runs = with_progress(
+            f"survey|{few}|{width}|{n}|{loss}",
+            lambda: run_methods(
+                source.dataset().records[:, : queries.domain.attributes],
+                queries,
+                n=n,
+                neighbours=Neighbours.REPLACE_ONE,
+                epsilon=loss,
+                delta=DELTA,
+                seed=SEED,
+            ),
+            label="Running the methods of Table 1.",
+        )
+        about = f"{queries.count:,} queries about any of {queries.width} of {queries.domain.attributes} attributes"
+        return method_errors(runs, about=about, n=n)
+
+    return SystemTable(table=table, run=run, survey=survey)
 
 
 def _nets(loss: float) -> SystemTable:
@@ -195,6 +225,15 @@ def show_paper_tables() -> None:
                     "The paper prints orders of magnitude: constants are 1 here. Exponents missing in our "
                     "copy are from memory. The last two lines are computed here, with all constants."
                 )
+        if system.survey and st.toggle("Run Table 1", key=in_link("printed-survey"), bind="query-params"):
+            picture = system.survey()
+            st.markdown(f"**{picture.title}** {SIMULATED}")
+            st.caption(
+                f"Three methods hold a number for each of 2ᵈ rows there may be: at most {MOST_ATTRIBUTES} attributes. "
+                f"ε = {loss:g}; δ = {exactly(DELTA)} for Gaussian noise."
+            )
+            badge = f"generated rows, simulated, preview sampler, seed {SEED}"
+            draw_with_table(picture, key="printed_survey", badge=badge, title="Table 1, run", download=True)
         if system.run:
             picture = remember(f"printed|{table!r}", system.run)
             set_extra_height(WITHOUT_THEOREM)

@@ -15,8 +15,10 @@ from pages.tables.shares.charts import answer_errors, level_bars, step_curve
 from pages.tables.shares.compute import ShareResult
 from pages.tables.shares.controls import draw_controls, in_words
 from pages.tables.shares.map import winners_for
+from pages.tables.shares.methods import all_methods
 from pages.tables.shares.one_query import one_query
 from pages.tables.shares.promise import draw_promise
+from pages.tables.shares.tracing import who_is_in_the_data
 from pages.tables.worst_error import ErrorWords, render_headline, render_worst_error
 
 PUBLIC = "theory: depends on public numbers only"
@@ -154,8 +156,10 @@ SHARES = Workbench(
         "Method": (_polynomial, _budget),
         "Smallest error by setting": _winners,
         "One query": one_query,
+        "All methods": all_methods,
+        "Who is in the data": who_is_in_the_data,
     },
-    slow=(_worst_error,),
+    slow=(_worst_error, who_is_in_the_data, all_methods),
     more=_compared,
     code=_code,
 )

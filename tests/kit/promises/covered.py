@@ -10,6 +10,7 @@ from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.mechanisms.intervals.boxes import BoxCuts
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
+from dpcore.mechanisms.marginals.dual_query import DualQuery
 from dpcore.mechanisms.marginals.learner import PrivateLearner
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.online.interactive import Interactive
@@ -28,6 +29,7 @@ from tests.kit.promises.answers import boxes, halfspaces, learned, lists, margin
 from tests.kit.promises.cases import Case, Grid, Row, judged
 from tests.kit.promises.conversations import conversations
 from tests.kit.promises.data import cases as data_cases
+from tests.kit.promises.data import few_rounds
 from tests.kit.promises.groups import group_quantiles, grouped
 from tests.kit.promises.values import between, counted_means, means, near, stable, stable_modes, subsampled
 
@@ -48,6 +50,7 @@ COVERED: tuple[tuple[tuple[type[Mechanism], ...], Callable[[Entry, Grid], Iterat
     ((BoxCuts,), boxes),
     ((PrivateLearner,), learned),
     ((Interactive,), conversations),
+    ((DualQuery,), few_rounds),
 )
 """Mechanisms that release data need no line of their own: their error is the worst of a class of queries."""
 

@@ -74,3 +74,22 @@ def cases(entry: Entry, grid: Grid) -> Iterator[Case]:
                 trials=trials,
                 meets=meets,
             )
+
+
+def few_rounds(entry: Entry, grid: Grid) -> Iterator[Case]:
+    """A game of few rounds with many queries drawn in each, and rows for its best step."""
+    domain, rounds, samples = Number(bits=4), 16, 200
+    queries = generated("subsets", queries=16, domain=domain, seed=1)
+    for epsilon, shape, neighbours in product(grid.epsilons, grid.of(*SHAPES[1:], SHAPES[0]), Neighbours):
+        n = round(np.sqrt(2 * np.log(2 * queries.count) / rounds) * rounds * (rounds - 1) * samples / epsilon)
+        problem = Problem(domain=domain, queries=queries, n=n, neighbours=neighbours)
+        mechanism = entry.make(epsilon=epsilon, rounds=rounds, samples=samples)
+        dataset = made(problem, shaped(shape, n=n, size=domain.size), shape)
+        yield Case(
+            mechanism=mechanism,
+            problem=problem,
+            data=f"{shape}, {n:,} rows",
+            errors=partial(worst_errors, mechanism, dataset, problem),
+            trials=min(grid.trials, 100),
+            meets=row_counts(problem)[0][1],
+        )
