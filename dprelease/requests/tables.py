@@ -9,6 +9,7 @@ from dpcore.core import DataRelease, HistogramRelease, Mechanism, Release, Value
 from dpcore.core.safe_csv import frame_csv
 from dpcore.data.twin import twin
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, GroupQuantilesRelease
+from dpcore.mechanisms.histograms.labels import LabelsRelease
 from dpcore.mechanisms.tables.whole_table import DISTANCES, SYNTHETIC_ROWS, RowsRelease
 from dpcore.randomness import Preview
 from dprelease.requests.intervals import with_intervals
@@ -20,10 +21,13 @@ if TYPE_CHECKING:
 
 ANSWERS = "answers"
 """Name of the file of a release of any other kind."""
+LABELS = "labels"
+"""Name of the file of found labels."""
 NAMES: dict[type[Release], str] = {
     HistogramRelease: "counts",
     ValueRelease: "value",
     DataRelease: "synthetic",
+    LabelsRelease: LABELS,
 }
 BETA = 0.05
 """Failure probability of the bounds on synthetic rows' distances from the true tables."""
