@@ -1,8 +1,9 @@
 """A column of texts whose labels nobody declares: which labels it holds is private.
 
 A label is a cell's text as it stands, without blanks at its ends: one line of printable characters, of a public
-number at most. A cell of anything else counts as missing. Each rule looks at one cell alone, so that neighbouring tables
-stay neighbours. Two spellings are two labels: a label that is found is later matched with the cells letter by letter.
+number at most. A cell of anything else counts as missing. Each rule looks at one cell alone, so that neighbouring
+tables stay neighbours. Two spellings are two labels: a label that is found is later matched with cells letter by
+letter.
 """
 
 from __future__ import annotations
@@ -61,9 +62,9 @@ class Texts(Domain):
         return (sys.maxunicode + 1) ** self.longest
 
     def fits(self, text: str) -> bool:
-        """Return whether a text is a label.
+        r"""Return whether a text is a label.
 
-        >>> [Texts(longest=9).fits(text) for text in ("Zoë", "two\\nlines", " padded", "", "far too long")]
+        >>> [Texts(longest=9).fits(text) for text in ("Zoë", "two\nlines", " padded", "", "far too long")]
         [True, False, False, False, False]
         """
         return len(text) <= self.longest and text.isprintable() and text == text.strip() and is_visible(text)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dpcore.core import DataRelease, HistogramRelease, Mechanism, Release, ValueRelease
-from dpcore.core.safe_csv import frame_csv
+from dpcore.core.safe_csv import frame_csv, unescape_formula
 from dpcore.data.twin import twin
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, GroupQuantilesRelease
 from dpcore.mechanisms.histograms.labels import LabelsRelease
@@ -59,6 +61,12 @@ def answers_csv(drawn: Release, mechanism: Mechanism) -> bytes:
     """Return the file of all that a release published, with the intervals that follow from it alone."""
     frame = drawn.frame().iloc[:, 1:]  # without the number of the trial; a column may have that name
     return table_csv(with_intervals(frame, drawn, mechanism))
+
+
+def released_labels(contents: bytes) -> list[str]:
+    """Return the labels in the file of found labels, those with the largest released counts first."""
+    lines = list(csv.reader(io.StringIO(contents.decode(), newline="")))[1:]
+    return [unescape_formula(label) for label, count in sorted(lines, key=lambda line: -int(line[1]))]
 
 
 def table_csv(table: pd.DataFrame) -> bytes:

@@ -1,4 +1,4 @@
-"""Find labels: the exact law over all neighbouring columns of texts, and what a release shows of the others: nothing."""
+"""Find labels: the exact law over all neighbouring columns of texts, for rows and for persons."""
 
 from __future__ import annotations
 
