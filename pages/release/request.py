@@ -24,7 +24,7 @@ from pages.data.picker import OWN_FILE
 from pages.data.upload import session_file
 from pages.shell.controls import number
 from pages.shell.ledger.accounts import rows_of
-from pages.shell.releasable import SHOWN_LAST, OnPage, on_page, planned, shown
+from pages.shell.releasable import SHOWN_LAST, OnPage, on_page, place_key, planned, query_on_release, shown
 from pages.shell.state import SessionKey
 
 AGAIN = SessionKey[tuple[str, int] | None]("release_again", None)
@@ -54,12 +54,9 @@ def page_query() -> OnPage | None:
     page = on_page()
     if page is None:
         return None
-    last_shown, page_option = str(SHOWN_LAST.value), f"What {page.place} shows"
-    options = [page_option, "What Play or Plan shows"]
-    chosen = st.radio(
-        "Release", options, int(last_shown != "elsewhere"), key=f"release_place-{page.place}-{last_shown}"
-    )
-    return page if chosen == page_option else None
+    options = [f"What {page.place} shows", "What Play or Plan shows"]
+    st.radio("Release", options, int(SHOWN_LAST.value != "elsewhere"), key=place_key(page))
+    return query_on_release()
 
 
 def request_of(source: Source, registration: Registration, page: OnPage | None = None) -> Request:
