@@ -12,6 +12,7 @@ from dpcore.data.declarations import Capped
 from dpcore.data.reading.format import USUAL
 from dpcore.data.samples import SAMPLES
 from dpcore.data.sources import Bundled, Generated, Source, Uploaded, format_of
+from dpcore.data.texts import is_texts
 from dpcore.mechanisms import serving
 from dpcore.queries.ranges import classes_for
 from dplab.recipe import DEFAULT_RECIPE
@@ -20,6 +21,7 @@ from dprelease.ledger.store import Ledger
 from dprelease.plan.questions import Plan
 from dprelease.requests.parts import Request, RequestPart
 from pages.data.declare import filled_columns
+from pages.data.descriptions.private_labels import labels_entry
 from pages.data.picker import OWN_FILE
 from pages.data.upload import session_file
 from pages.shell.controls import number
@@ -68,7 +70,9 @@ def request_of(source: Source, registration: Registration, page: OnPage | None =
         page: query of another page.
     """
     if page is not None:
-        return _request(source, registration, page.queries, page.entry, dict(page.values))
+        # Which mechanism finds the most labels depends on the relation, which is registered.
+        entry = labels_entry(registration.neighbours) if is_texts(page.queries.domain) else page.entry
+        return _request(source, registration, page.queries, entry, dict(page.values))
     plan = plan_of(source)
     if plan is not None:
         plan_option = f"The plan: {len(plan.questions)} statistic{'s' * (len(plan.questions) > 1)}"

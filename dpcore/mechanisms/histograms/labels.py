@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -28,6 +29,7 @@ from dpcore.core import (
     Dataset,
     DomainType,
     Entry,
+    Floats,
     Integers,
     Problem,
     Release,
@@ -67,6 +69,21 @@ class LabelsRelease(Release):
         return chosen
 
     @override
+    @property
+    def numbers(self) -> int:
+        return len(self.labels)
+
+    @override
+    def outcomes(self) -> Floats:
+        """Return a number for all that each trial released, (T, 1), which is the same whatever other labels there are.
+
+        It is 48 bits of a digest, so that releases of different columns can be compared.
+        """
+        shown = [[(self.labels[place], row[place]) for place in np.flatnonzero(row)] for row in self.counts]
+        digests = [sha256(repr(each).encode()).digest()[:6] for each in shown]
+        return np.array([[float(int.from_bytes(each))] for each in digests]).reshape(self.trials, 1)
+
+    @override
     def frame(self) -> pd.DataFrame:
         """One row per trial and released label: trial, value, rows."""
         import pandas as pd
@@ -79,12 +96,21 @@ class LabelsRelease(Release):
 class FindLabels(ThresholdMechanism):
     """The labels of a column whose noisy counts are above a threshold, with these counts."""
 
-    releases = "labels"
+    releases: ClassVar[str] = "labels"
+
+    def half_width(self, problem: Problem, beta: float) -> int:
+        """Return the noise that is exceeded with a probability of at most beta, in rows."""
+        return laplace_quantile(beta, scale=self.scale(problem)) - 1
+
+    def noisy(self, counts: Integers, problem: Problem, sampler: Sampler, trials: int) -> Integers:
+        """Return the counts (1, K) with noise, (T, K)."""
+        sensitivity = sum(problem.neighbours.histogram_shift)
+        return sampler.draw(NoisyCounts(counts, epsilon=self.epsilon, sensitivity=sensitivity), trials)
 
     @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Of one label: a released count is off by its noise, one that is not was at most the threshold plus noise."""
-        noise = laplace_quantile(beta, scale=self.scale(problem)) - 1
+        noise = self.half_width(problem, beta)
         threshold = self.threshold(problem)
         rows = threshold + noise
         return Bound(
@@ -112,9 +138,7 @@ class FindLabels(ThresholdMechanism):
     @override
     def run(self, state: LabelState, sampler: Sampler, trials: int = 1) -> LabelsRelease:
         """The last count belongs to no label: without it, a column of none would draw nothing and spend nothing."""
-        sensitivity = sum(state.problem.neighbours.histogram_shift)
-        counts = np.append(state.counts, 0)[None, :]
-        drawn = sampler.draw(NoisyCounts(counts, epsilon=self.epsilon, sensitivity=sensitivity), trials)[:, :-1]
+        drawn = self.noisy(np.append(state.counts, 0)[None, :], state.problem, sampler, trials)[:, :-1]
         above = drawn > self.threshold(state.problem)
         shown = above.any(axis=0)
         labels = tuple(label for label, each in zip(state.labels, shown, strict=True) if each)

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from dpcore.core import exactly
+from dpcore.core import Entry, Neighbours, exactly
 from dpcore.data.declarations import Capped
 from dpcore.data.dictionaries.description import CATEGORY
 from dpcore.data.dictionaries.labels import labels_text
 from dpcore.data.sources import Source
 from dpcore.data.texts import LONGEST, LabelCounts, TextColumn, is_texts
-from dpcore.mechanisms import serving
+from dpcore.mechanisms import entry as entry_of
 from dprelease.requests.parts import Request
 from dprelease.requests.tables import released_labels
 from pages.charts.words import as_code
@@ -27,6 +27,11 @@ FIND = "Find labels privately"
 EPSILON, DELTA = 0.5, 1e-8
 """Suggested budget; ε has its control on the Release page. A registered budget has a δ of 10⁻⁶ by default."""
 DELTAS = (1e-12, 1e-10, 1e-9, DELTA, 1e-7, 1e-6)
+
+
+def labels_entry(neighbours: Neighbours) -> Entry:
+    """Return the mechanism that finds the most labels under a relation."""
+    return entry_of("find_labels" if neighbours is Neighbours.REPLACE_ONE else "find_labels_optimal")
 
 
 def offer_private_labels(file: SessionFile, *, person: str, person_rows: int) -> None:
@@ -50,7 +55,7 @@ def offer_private_labels(file: SessionFile, *, person: str, person_rows: int) ->
     if pressed:
         reading = TextColumn(column=str(column))
         queries = LabelCounts(domain=reading.domain)
-        [entry] = serving(queries, releases="labels")
+        entry = labels_entry(Neighbours.REPLACE_ONE)
         capped = Capped(reading=reading, person=person, rows=person_rows) if person else reading
         values = {name: getattr(entry.make(epsilon=EPSILON, delta=delta), name) for name in entry.controls()}
         source = Source(origin=file.origin, reading=capped)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 from typing_extensions import override
 
@@ -26,11 +26,14 @@ from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.texts import LONGEST, MAX_LONGEST, LabelCounts, TextColumn, Texts
 from dpcore.data.twin import MOCK_LABELS, twin
 from dpcore.mechanisms.histograms.labels import FindLabels, LabelsRelease, LabelState
+from dpcore.mechanisms.histograms.optimal_labels import OptimalLabels, exact_delta_of, noise_weights
 from dpcore.mechanisms.histograms.threshold import person_delta
 from dpcore.randomness import Account, Enumerate, Preview, Sampler, Secure
 from dpcore.randomness.laws import laplace_mass, laplace_tail
+from dpcore.randomness.weighted import WeightedCounts
 from dplab.audit import exact_delta
 from dplab.audit.exact import hockey_stick
+from tests import ROOT
 from tests.kit.statistics import assert_law_from, assert_other_law
 
 MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
@@ -44,18 +47,7 @@ def problem_of(neighbours: Neighbours, *, n: int = 3) -> Problem:
     return Problem(domain=domain, queries=LabelCounts(domain=domain), n=n, neighbours=neighbours)
 
 
-class OnUniverse(FindLabels):
-    """The same releases, each with the count of every text of the universe, so that laws can be compared."""
-
-    universe: ClassVar[tuple[str, ...]] = UNIVERSE
-
-    @override
-    def run(self, state: LabelState, sampler: Sampler, trials: int = 1) -> LabelsRelease:
-        release = super().run(state, sampler, trials)
-        return dataclasses.replace(release, labels=self.universe, counts=release.counts_of(self.universe))
-
-
-class AtTheTie(OnUniverse):
+class AtTheTie(FindLabels):
     """Control: a count that is the threshold is released too."""
 
     @override
@@ -63,22 +55,21 @@ class AtTheTie(OnUniverse):
         return super().threshold(problem) - 1
 
 
-class InFileOrder(OnUniverse):
+class ByTrueCount(FindLabels):
     """Control: the order of the labels says which of them has more rows."""
 
     @override
     def run(self, state: LabelState, sampler: Sampler, trials: int = 1) -> LabelsRelease:
-        release = super().run(state, sampler, trials)
-        first = np.argsort(-np.append(state.counts, [0, 0, 0])[:1])
-        order = np.full((trials, 1), len(state.labels) and int(state.counts.argmax()) + first[0])
-        return dataclasses.replace(release, counts=np.concatenate([release.counts, order], axis=1))
+        order = np.argsort(-state.counts, kind="stable")
+        labels = tuple(state.labels[place] for place in order)
+        return super().run(dataclasses.replace(state, labels=labels, counts=state.counts[order]), sampler, trials)
 
 
 @pytest.mark.parametrize("neighbours", Neighbours)
 @pytest.mark.parametrize("values", [{"epsilon": 3.0, "delta": 0.1}, {"epsilon": 6.0, "delta": 0.01}])
 def test_delta_is_exactly_that_of_a_lone_label(values: dict[str, float], neighbours: Neighbours) -> None:
     """Over all columns of three cells, all neighbours and both directions; labels that only one of them has too."""
-    mechanism, problem = OnUniverse(**values), problem_of(neighbours)
+    mechanism, problem = FindLabels(**values), problem_of(neighbours)
     lone = float(laplace_tail(mechanism.threshold(problem), scale=mechanism.scale(problem)))
     finding = exact_delta(mechanism, problem, universe=TEXTS, window=(-1, mechanism.threshold(problem) + 4))
     assert finding.delta == pytest.approx(lone, rel=1e-9)
@@ -86,9 +77,9 @@ def test_delta_is_exactly_that_of_a_lone_label(values: dict[str, float], neighbo
 
 
 @pytest.mark.parametrize("neighbours", Neighbours)
-@pytest.mark.parametrize("broken", [AtTheTie, InFileOrder])
+@pytest.mark.parametrize("broken", [AtTheTie, ByTrueCount])
 def test_a_tie_that_is_released_and_an_order_that_tells_are_caught(
-    broken: type[OnUniverse], neighbours: Neighbours
+    broken: type[FindLabels], neighbours: Neighbours
 ) -> None:
     mechanism = broken(epsilon=3.0, delta=0.1)
     assert exact_delta(mechanism, problem_of(neighbours), universe=TEXTS, window=(-1, 8)).delta > 0.1
@@ -98,7 +89,7 @@ def test_a_tie_that_is_released_and_an_order_that_tells_are_caught(
 def test_a_person_is_protected_over_all_ways_to_have_labels(rows: int) -> None:
     """A person's rows are added to every small column of others, in all labels; δ is exactly the largest there."""
     problem = problem_of(Neighbours.ADD_REMOVE_ONE)
-    mechanism = OnUniverse(epsilon=1.0, delta=0.01)
+    mechanism = FindLabels(epsilon=1.0, delta=0.01)
     promised = mechanism.guarantee(dataclasses.replace(problem, person_rows=rows))
     assert promised.person_rows == rows and promised.epsilon == rows
     paths = Enumerate(window=(0, mechanism.threshold(problem) + 12))
@@ -120,7 +111,7 @@ def test_a_person_is_protected_over_all_ways_to_have_labels(rows: int) -> None:
 @pytest.mark.parametrize("sampler", [Preview(7), Secure()])
 def test_samplers_have_the_law(sampler: Sampler) -> None:
     problem = problem_of(Neighbours.ADD_REMOVE_ONE, n=7)
-    mechanism, trials = OnUniverse(epsilon=1.0, delta=0.1), 20_000
+    mechanism, trials = FindLabels(epsilon=1.0, delta=0.1), 20_000
     dataset = Dataset(problem.domain, np.array(["bob"] * 5 + ["ann"] * 2, dtype=object), MADE)
     state = mechanism.prepare(dataset, problem)
     threshold, scale = mechanism.threshold(problem), mechanism.scale(problem)
@@ -128,8 +119,9 @@ def test_samplers_have_the_law(sampler: Sampler) -> None:
     for column, rows, other in ((0, 2, 5), (1, 5, 2)):
 
         def draw(column: int = column) -> Integers:
-            counts = mechanism.run(state, sampler, trials).counts
-            assert not counts[:, 2].any()
+            release = mechanism.run(state, sampler, trials)
+            counts = release.counts_of(UNIVERSE)
+            assert not counts[:, 2].any() and not {"céline"} & {*release.labels}
             return np.bincount(np.minimum(counts[:, column], most), minlength=most + 1)
 
         law, wrong = (_law(each, threshold=threshold, scale=scale, most=most) for each in (rows, other))
@@ -253,3 +245,111 @@ def test_mock_data_have_public_labels() -> None:
     reading = TextColumn(column="name")
     dataset = twin(reading, n=500).dataset()
     assert set(dataset.records) <= set(MOCK_LABELS) and len(set(dataset.records)) > 5
+
+
+# The noise that hides the fewest labels.
+
+ADDED = Neighbours.ADD_REMOVE_ONE
+SETTINGS = [(3.0, 0.1), (1.0, 0.1), (8.0, 0.001)]
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), SETTINGS)
+def test_the_delta_of_the_optimal_noise_is_exact_and_used_up(epsilon: float, delta: float) -> None:
+    """Over all columns of up to three cells, all neighbours and both directions."""
+    mechanism, problem = OptimalLabels(epsilon=epsilon, delta=delta), problem_of(ADDED)
+    weights = noise_weights(epsilon=epsilon, delta=delta)
+    exact = float(exact_delta_of(weights, epsilon=epsilon))
+    assert 0.999 * delta < exact <= delta
+    for rows in (0, 1, 2):
+        window = (-1, mechanism.threshold(problem) + rows + 2)
+        finding = exact_delta(mechanism, problem, universe=TEXTS, window=window, rows=rows)
+        assert finding.delta <= delta * (1 + 1e-12)
+        assert rows == 0 or finding.delta == pytest.approx(exact, rel=1e-9)
+
+
+class OneWeightMore(OptimalLabels):
+    """Control: the noise that releases a lone label has a chance a tenth too large."""
+
+    @override
+    def weights(self) -> Integers:
+        weights = super().weights()
+        weights[0] += weights[0] // 10
+        return weights
+
+
+def test_a_lone_label_that_is_released_too_often_is_caught() -> None:
+    for mechanism, most in ((OptimalLabels(epsilon=1.0, delta=0.1), 0.1), (OneWeightMore(epsilon=1.0, delta=0.1), 1.0)):
+        found = exact_delta(mechanism, problem_of(ADDED), universe=TEXTS, window=(-1, 8), rows=0).delta
+        assert (found > 0.1 * (1 + 1e-9)) == (most == 1.0)
+
+
+BOTH = [*SETTINGS, (0.4, 0.05), (0.5, 1e-8), (0.05, 1e-9), (1.0, 1e-15), (20.0, 1e-6)]
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), BOTH)
+def test_no_mechanism_releases_a_label_more_often(epsilon: float, delta: float) -> None:
+    """The chances by the number of rows follow the largest that neighbours allow, from none at no row."""
+    weights = noise_weights(epsilon=epsilon, delta=delta)
+    exact = exact_delta_of(weights, epsilon=epsilon)
+    assert 0.999 * delta < exact <= delta
+    released = np.cumsum(weights, dtype=np.float64) / sum(weights)
+    most = 0.0
+    for rows, chance in enumerate(released, 1):
+        most = min(np.exp(epsilon) * most + delta, 1 - np.exp(-epsilon) * (1 - most - delta), 1.0)
+        assert chance <= most * (1 + 1e-6), "the largest is an upper bound"
+        assert rows > 60 or chance == pytest.approx(most, rel=2e-3)
+    mechanism, problem = OptimalLabels(epsilon=epsilon, delta=delta), problem_of(ADDED)
+    threshold = FindLabels(epsilon=epsilon, delta=delta)
+    for rows in range(1, 60):
+        usual = float(laplace_tail(threshold.threshold(problem) + 1 - rows, scale=threshold.scale(problem)))
+        assert released[min(rows, len(released)) - 1] >= usual * (1 - 2e-3)
+    assert mechanism.threshold(problem) <= threshold.threshold(problem)
+
+
+@pytest.mark.parametrize("rows", [2, 3])
+def test_a_person_s_labels_have_the_delta_of_group_privacy(rows: int) -> None:
+    problem, mechanism = problem_of(ADDED), OptimalLabels(epsilon=0.5, delta=0.01)
+    promised = mechanism.guarantee(dataclasses.replace(problem, person_rows=rows))
+    paths = Enumerate(window=(0, mechanism.threshold(problem) + 12))
+    worst = 0.0
+    for others in ([], ["ann"] * 9, ["ann", "bob"]):
+        for own in itertools.combinations_with_replacement(UNIVERSE, rows):
+            laws = []
+            for texts in (others, [*others, *own]):
+                dataset = Dataset(problem.domain, np.array(texts, dtype=object), MADE)
+                laws.append(paths.law(mechanism, mechanism.prepare(dataset, problem)))
+            worst = max(worst, *(hockey_stick(*each, epsilon=promised.epsilon) for each in (laws, laws[::-1])))
+    assert promised.epsilon == rows * 0.5
+    assert promised.delta * 0.999 < worst <= promised.delta
+
+
+def test_the_optimal_noise_is_for_rows_that_are_added_or_removed() -> None:
+    with pytest.raises(ParameterError, match="Choose “Find labels”"):
+        OptimalLabels().guarantee(problem_of(Neighbours.REPLACE_ONE))
+    with pytest.raises(ParameterError, match="too many values"):
+        OptimalLabels(epsilon=1e-4, delta=1e-12).guarantee(problem_of(ADDED))
+
+
+@pytest.mark.parametrize("sampler", [Preview(7), Secure()])
+def test_samplers_have_the_optimal_law(sampler: Sampler) -> None:
+    weights = np.array(noise_weights(epsilon=1.0, delta=0.1)[::-1], dtype=np.int64)
+    draw = WeightedCounts(np.array([[5]]), weights=weights, first=-2, epsilon=1.0, delta=0.1)
+
+    def drawn() -> Integers:
+        return np.bincount(sampler.draw(draw, 20_000)[:, 0] - 3, minlength=len(weights))
+
+    assert_law_from(sampler, drawn, weights / weights.sum())
+    assert_other_law(drawn(), weights[::-1] / weights.sum())
+
+
+def test_names_of_pets_are_found_as_often_as_the_largest_chances_say() -> None:
+    """Of the 13,929 names in Seattle's licences, at ε = 1 and δ = 10⁻⁶: 606 by the threshold, 652 by the optimum."""
+    names = pd.read_parquet(ROOT / "assets" / "data" / "seattle_pets.parquet")["animal_name"].dropna().str.strip()
+    problem, found = problem_of(ADDED, n=len(names)), []
+    counts = names.value_counts().to_numpy()
+    state = LabelState(problem=problem, labels=tuple(f"{k:05d}" for k in range(len(counts))), counts=counts)
+    for kind in (FindLabels, OptimalLabels):
+        release = kind(epsilon=1.0, delta=1e-6).run(state, Preview(3), 50)
+        found.append((release.counts > 0).sum(axis=1).mean())
+    assert len(counts) == 13_929
+    np.testing.assert_allclose(found, [606, 652], atol=4)

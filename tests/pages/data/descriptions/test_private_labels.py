@@ -6,6 +6,7 @@ import json
 import math
 from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.data.dictionaries.description import CATEGORY
@@ -75,8 +76,9 @@ def test_the_labels_of_persons_are_charged_as_persons_and_say_who_is_protected(n
     [stored] = ledger.stored(dataset_id)
     guarantee = stored.body["guarantee"]
     assert guarantee["epsilon"] == "1" and guarantee["unit"]["rows_a_person"] == 2
-    # Two labels of one row each, or one of two: at ε = 1/2 one of two is worse, and both are below group privacy.
-    assert DELTA < float(guarantee["delta"]) < (1 + math.exp(0.5)) * DELTA
+    # Two rows with one label, which is group privacy.
+    assert float(guarantee["delta"]) == pytest.approx((1 + math.exp(0.5)) * DELTA)
+    assert stored.body["parts"][0]["mechanism"]["key"] == "find_labels_optimal"
 
 
 def test_labels_of_public_rows_are_filled_in_and_need_no_release() -> None:
