@@ -70,7 +70,7 @@ class Release(ABC):
     @property
     def numbers(self) -> int:
         """How many numbers a trial publishes."""
-        return self.outcomes().shape[1]
+        return int(self.outcomes().shape[1])
 
     def outcomes(self) -> Floats:
         """Return all published numbers, one row per trial, shape (T, anything)."""

@@ -59,7 +59,7 @@ class Texts(Domain):
     @property
     def size(self) -> int:
         """Number of texts of so many characters, fitting or not."""
-        return (sys.maxunicode + 1) ** self.longest
+        return int((sys.maxunicode + 1) ** self.longest)
 
     def fits(self, text: str) -> bool:
         r"""Return whether a text is a label.

@@ -134,8 +134,8 @@ def draw_mock_records(domain: Domain, *, n: int, seed: int) -> NDArray[Any]:
     if is_yes_no(domain):
         return _yes_no(n, domain.attributes, seed=seed)
     if is_texts(domain):
-        cells = generate("heavy_tailed", n=n, size=len(MOCK_LABELS), seed=seed)
-        return np.array(MOCK_LABELS, dtype=object)[cells]
+        texts: NDArray[Any] = np.array(MOCK_LABELS, dtype=object)
+        return texts[generate("heavy_tailed", n=n, size=len(MOCK_LABELS), seed=seed)]
     if isinstance(domain, Product):
         cells = [_column(kind, n=n, seed=_of(seed, place)) for place, kind in enumerate(domain.columns)]
         return np.ravel_multi_index(cells, domain.shape) if domain.listed else np.stack(cells, 1)

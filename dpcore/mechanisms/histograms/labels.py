@@ -24,6 +24,7 @@ import numpy as np
 from typing_extensions import override
 
 from dpcore.core import (
+    Booleans,
     Bound,
     BoundKind,
     Dataset,
@@ -139,9 +140,9 @@ class FindLabels(ThresholdMechanism):
     def run(self, state: LabelState, sampler: Sampler, trials: int = 1) -> LabelsRelease:
         """The last count belongs to no label: without it, a column of none would draw nothing and spend nothing."""
         drawn = self.noisy(np.append(state.counts, 0)[None, :], state.problem, sampler, trials)[:, :-1]
-        above = drawn > self.threshold(state.problem)
-        shown = above.any(axis=0)
-        labels = tuple(label for label, each in zip(state.labels, shown, strict=True) if each)
+        above: Booleans = drawn > self.threshold(state.problem)
+        shown = np.flatnonzero(above.any(axis=0))
+        labels = tuple(state.labels[place] for place in shown)
         return self.release(
             LabelsRelease, state, sampler, trials, labels=labels, counts=np.where(above, drawn, 0)[:, shown]
         )

@@ -77,12 +77,20 @@ def test_delta_is_exactly_that_of_a_lone_label(values: dict[str, float], neighbo
 
 
 @pytest.mark.parametrize("neighbours", Neighbours)
-@pytest.mark.parametrize("broken", [AtTheTie, ByTrueCount])
-def test_a_tie_that_is_released_and_an_order_that_tells_are_caught(
-    broken: type[FindLabels], neighbours: Neighbours
-) -> None:
-    mechanism = broken(epsilon=3.0, delta=0.1)
+def test_a_tie_that_is_released_is_caught(neighbours: Neighbours) -> None:
+    mechanism = AtTheTie(epsilon=3.0, delta=0.1)
     assert exact_delta(mechanism, problem_of(neighbours), universe=TEXTS, window=(-1, 8)).delta > 0.1
+
+
+def test_an_order_by_true_counts_is_caught() -> None:
+    problem, paths = problem_of(Neighbours.ADD_REMOVE_ONE), Enumerate(window=(0, 12))
+    for kind, most in ((FindLabels, 0.01), (ByTrueCount, 1.0)):
+        mechanism, laws = kind(epsilon=3.0, delta=0.01), []
+        for more in (0, 1):
+            dataset = Dataset(problem.domain, np.array(["ann"] * 5 + ["bob"] * (5 + more), dtype=object), MADE)
+            laws.append(paths.law(mechanism, mechanism.prepare(dataset, problem)))
+        found = hockey_stick(laws[0], laws[1], epsilon=3.0)
+        assert found <= 0.01 if most < 1 else found > 0.5
 
 
 @pytest.mark.parametrize("rows", [2, 3])
