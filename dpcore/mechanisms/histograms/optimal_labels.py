@@ -141,7 +141,7 @@ ENTRIES = (
         mechanism=OptimalLabels,
         title="Find the most labels",
         story="Adds noise of a special law to the count of each label, and releases labels above a threshold. At the "
-        "same ε and δ, no mechanism finds a label more often.",
+        "same ε and δ, no mechanism finds a label noticeably more often.",
         domains=(DomainType.TEXTS,),
         queries=(LabelCounts,),
         references=("Desfontaines, Voss, Gipson and Mandayam (2022), Theorem 1",),

@@ -350,6 +350,14 @@ def test_samplers_have_the_optimal_law(sampler: Sampler) -> None:
     assert_other_law(drawn(), weights[::-1] / weights.sum())
 
 
+def test_weights_that_are_no_noise_have_a_sentence() -> None:
+    for weights in (np.array([1 << 60, 1 << 61]), np.array([], dtype=np.int64), np.array([3, 0]), np.array([0.5])):
+        with pytest.raises(ParameterError, match=r"weights that add up|integers"):
+            WeightedCounts(np.array([[5]]), weights=weights, first=-1, epsilon=1.0, delta=0.1)
+    with pytest.raises(ParameterError, match="one data set"):
+        WeightedCounts(np.array([[5], [4]]), weights=np.array([1, 2]), first=-1, epsilon=1.0, delta=0.1)
+
+
 def test_names_of_pets_are_found_as_often_as_the_largest_chances_say() -> None:
     """Of the 13,929 names in Seattle's licences, at ε = 1 and δ = 10⁻⁶: 606 by the threshold, 652 by the optimum."""
     names = pd.read_parquet(ROOT / "assets" / "data" / "seattle_pets.parquet")["animal_name"].dropna().str.strip()
