@@ -80,9 +80,10 @@ class LabelsRelease(Release):
 
         It is 48 bits of a digest, so that releases of different columns can be compared.
         """
-        shown = [[(self.labels[place], row[place]) for place in np.flatnonzero(row)] for row in self.counts]
-        digests = [sha256(repr(each).encode()).digest()[:6] for each in shown]
-        return np.array([[float(int.from_bytes(each))] for each in digests]).reshape(self.trials, 1)
+        rows, which = np.unique(self.counts, axis=0, return_inverse=True)
+        shown = [[(self.labels[place], int(row[place])) for place in np.flatnonzero(row)] for row in rows]
+        digests = [float(int.from_bytes(sha256(repr(each).encode()).digest()[:6])) for each in shown]
+        return np.array(digests)[which.reshape(-1)].reshape(self.trials, 1)
 
     @override
     def frame(self) -> pd.DataFrame:
@@ -138,8 +139,9 @@ class FindLabels(ThresholdMechanism):
 
     @override
     def run(self, state: LabelState, sampler: Sampler, trials: int = 1) -> LabelsRelease:
-        """The last count belongs to no label: without it, a column of none would draw nothing and spend nothing."""
-        drawn = self.noisy(np.append(state.counts, 0)[None, :], state.problem, sampler, trials)[:, :-1]
+        """Without labels one count of no rows is drawn, as a column of none must spend what any other does."""
+        counts = state.counts if state.labels else np.zeros(1, dtype=np.int64)
+        drawn = self.noisy(counts[None, :], state.problem, sampler, trials)[:, : len(state.labels)]
         above: Booleans = drawn > self.threshold(state.problem)
         shown = np.flatnonzero(above.any(axis=0))
         labels = tuple(state.labels[place] for place in shown)

@@ -335,7 +335,7 @@ def test_the_optimal_noise_is_for_rows_that_are_added_or_removed() -> None:
     with pytest.raises(ParameterError, match="Choose “Find labels”"):
         OptimalLabels().guarantee(problem_of(Neighbours.REPLACE_ONE))
     with pytest.raises(ParameterError, match="too many values"):
-        OptimalLabels(epsilon=1e-4, delta=1e-12).guarantee(problem_of(ADDED))
+        OptimalLabels(epsilon=0.001, delta=1e-12).guarantee(problem_of(ADDED))
 
 
 @pytest.mark.parametrize("sampler", [Preview(7), Secure()])
