@@ -21,8 +21,8 @@ from dpcore.data.reading.format import USUAL
 from dpcore.data.reading.intake import BYTES_TO_READ, LIMITS, TooLarge
 from dpcore.data.reading.tables import Table
 from dpcore.data.readings import Reading
-from dpcore.data.texts import is_texts
 from dpcore.data.twin import max_mock_rows, twin
+from dpcore.data.unlisted.texts import is_texts
 from dpcore.randomness import Account, Secure
 from dplab.measure import finish
 from dprelease.certificate import body_of, file_prefix, price_of, unreleasable

@@ -23,7 +23,7 @@ from dpcore.data.product import Product, is_table, is_yes_no
 from dpcore.data.readings import Reading
 from dpcore.data.sources import Origin, Source
 from dpcore.data.sphere import Sphere
-from dpcore.data.texts import is_texts
+from dpcore.data.unlisted.texts import is_texts
 
 MAX_ROWS = 5_000_000
 BLOCK = 1 << 13

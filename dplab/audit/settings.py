@@ -32,7 +32,7 @@ from dpcore.data.columns import Labels, Number, is_labels, is_number
 from dpcore.data.lists import DecisionLists
 from dpcore.data.product import Product, is_table, is_yes_no
 from dpcore.data.sphere import Halfspaces, Sphere
-from dpcore.data.texts import LabelCounts, Texts, is_texts
+from dpcore.data.unlisted.texts import LabelCounts, Texts, is_texts
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes

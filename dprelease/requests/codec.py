@@ -23,7 +23,7 @@ from dpcore.data.product import Product
 from dpcore.data.reading.format import DEFAULT_FORMATS, USUAL, Format
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
 from dpcore.data.sphere import Halfspaces
-from dpcore.data.texts import LabelCounts, TextColumn
+from dpcore.data.unlisted.texts import LabelCounts, TextColumn
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.groups import GroupQuantiles, GroupStatistics

@@ -12,7 +12,7 @@ from dpcore.data.declarations import Capped
 from dpcore.data.reading.format import USUAL
 from dpcore.data.samples import SAMPLES
 from dpcore.data.sources import Bundled, Generated, Source, Uploaded, format_of
-from dpcore.data.texts import is_texts
+from dpcore.data.unlisted.texts import is_texts
 from dpcore.mechanisms import serving
 from dpcore.queries.ranges import classes_for
 from dplab.recipe import DEFAULT_RECIPE

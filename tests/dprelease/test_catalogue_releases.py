@@ -24,8 +24,8 @@ from dpcore.data.product import Product, is_table
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
 from dpcore.data.sphere import Halfspaces
-from dpcore.data.texts import LabelCounts, TextColumn
 from dpcore.data.twin import twin
+from dpcore.data.unlisted.texts import LabelCounts, TextColumn
 from dpcore.mechanisms.histograms.optimal_labels import ADDED
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes

@@ -37,7 +37,7 @@ from dpcore.core import (
     State,
     rows_up,
 )
-from dpcore.data.texts import LabelCounts, is_texts
+from dpcore.data.unlisted.texts import LabelCounts, is_texts
 from dpcore.mechanisms.histograms.threshold import ThresholdMechanism
 from dpcore.randomness import NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_quantile

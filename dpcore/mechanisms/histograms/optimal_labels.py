@@ -30,10 +30,9 @@ import numpy as np
 from typing_extensions import override
 
 from dpcore.core import DomainType, Entry, Guarantee, Integers, Mechanism, Neighbours, ParameterError, Problem
-from dpcore.data.texts import LabelCounts
+from dpcore.data.unlisted.texts import LabelCounts
 from dpcore.mechanisms.histograms.labels import FindLabels
-from dpcore.randomness import Sampler
-from dpcore.randomness.weighted import WeightedCounts
+from dpcore.randomness import Sampler, WeightedCounts
 
 TOTAL = ONE = 1 << 60
 """About the sum of all weights; what stands for 1 in whole numbers with a factor."""

@@ -11,7 +11,7 @@ from dpcore.data.declarations import Capped
 from dpcore.data.dictionaries.description import CATEGORY
 from dpcore.data.dictionaries.labels import labels_text
 from dpcore.data.sources import Source
-from dpcore.data.texts import LONGEST, LabelCounts, TextColumn, is_texts
+from dpcore.data.unlisted.texts import LONGEST, LabelCounts, TextColumn, is_texts
 from dpcore.mechanisms import entry as entry_of
 from dprelease.requests.parts import Request
 from dprelease.requests.tables import released_labels

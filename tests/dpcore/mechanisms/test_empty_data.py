@@ -16,7 +16,7 @@ from dpcore.core import Dataset, DomainType, Entry, finish
 from dpcore.data.columns import NO_YES, Number
 from dpcore.data.product import Product, is_table
 from dpcore.data.sphere import Halfspaces
-from dpcore.data.texts import is_texts
+from dpcore.data.unlisted.texts import is_texts
 from dpcore.mechanisms.marginals import list_polynomials
 from dpcore.mechanisms.marginals.decision_list_release import numbered_list_plan
 from dpcore.queries.at_least import AtLeast

@@ -15,7 +15,7 @@ import pytest
 
 from dpcore.core import DataError, Neighbours, ParameterError
 from dpcore.data.reading.tables import Table, read_table
-from dpcore.data.texts import LabelCounts, TextColumn
+from dpcore.data.unlisted.texts import LabelCounts, TextColumn
 from dpcore.mechanisms.histograms.optimal_labels import ADDED
 from dprelease.certificate import certificate, verify
 from dprelease.downloads import downloads_of, faults_of_files

@@ -23,14 +23,13 @@ from dpcore.core import (
 )
 from dpcore.data.declarations import Capped
 from dpcore.data.reading.tables import Table, read_table
-from dpcore.data.texts import LONGEST, MAX_LONGEST, LabelCounts, TextColumn, Texts
 from dpcore.data.twin import MOCK_LABELS, twin
+from dpcore.data.unlisted.texts import LONGEST, MAX_LONGEST, LabelCounts, TextColumn, Texts
 from dpcore.mechanisms.histograms.labels import FindLabels, LabelsRelease, LabelState
 from dpcore.mechanisms.histograms.optimal_labels import OptimalLabels, exact_delta_of, noise_weights
 from dpcore.mechanisms.histograms.threshold import person_delta
-from dpcore.randomness import Account, Enumerate, Preview, Sampler, Secure
+from dpcore.randomness import Account, Enumerate, Preview, Sampler, Secure, WeightedCounts
 from dpcore.randomness.laws import laplace_mass, laplace_tail
-from dpcore.randomness.weighted import WeightedCounts
 from dplab.audit import exact_delta
 from dplab.audit.exact import hockey_stick
 from tests import ROOT
