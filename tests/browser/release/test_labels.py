@@ -47,7 +47,7 @@ def kept(page: Page, name: str) -> None:
 
 
 @pytest.mark.harness
-def test_labels_are_found_and_planned_by(browser: Browser) -> None:
+def test_labels_are_found_and_described_by(browser: Browser) -> None:
     frames = list[bytes]()
     with running_server(code=CODE) as server, no_traceback(server), watched_page(browser) as page:
         page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(as_bytes(frame))))
@@ -73,18 +73,11 @@ def test_labels_are_found_and_planned_by(browser: Browser) -> None:
         expect(cell(page, 0, 5)).to_have_text('Biscuit; Łatka; "a;b"; =1+1')
         expect(page.get_by_text("Labels you do not know")).to_have_count(0)
         kept(page, "described")
+        press_button(page, "Use this column")
         go_to(page, "plan")
-        page.get_by_role("tab", name="Paste statistics").click()
-        settled(page)
-        page.get_by_role("textbox", name=re.compile("One statistic per line")).fill("mean age by name")
-        page.keyboard.press("Tab")
-        settled(page)
+        press_button(page, "Load an example")
+        expect(page.get_by_role("heading", name=re.compile("of your table"))).to_be_visible()
+        sound(page)
         kept(page, "plan")
-        press_button(page, "Add these lines", "Release it", "Test run, free")
-        expect(page.get_by_text("On mock data:")).to_be_visible()
-        page.get_by_role("button", name=re.compile(f"{SPEND} .* of")).click()
-        expect(page.get_by_text(re.compile("Entry 2, charged"))).to_be_visible()
-        expect(page.get_by_text(re.compile("Mean of age by name: .*Łatka"))).to_be_visible()
-        kept(page, "mean")
         assert not any(name.encode() in frame for name in RARE for frame in frames)
         assert not any(name.encode() in server.log.read_bytes() for name in [*RARE, *NAMES])

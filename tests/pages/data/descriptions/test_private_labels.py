@@ -62,6 +62,13 @@ def test_labels_are_found_by_a_release_and_complete_the_description(no_ledger: P
     assert declared["kind"] == CATEGORY
     assert declared["labels"] == "; ".join('"a;b"' if name == "a;b" else name for name in NAMES)
     assert not any(each.label == FIND for each in app.button), "no label is missing"
+    app = sound(app.switch_page("plan/page.py").run())
+    [lines] = [each for each in app.text_area if each.label.startswith("One statistic per line")]
+    lines.set_value("mean age by name")
+    app = press(sound(app.run()), "Add these lines")
+    plan = app.session_state["plan_shown"][1]
+    assert [(each.statistic, each.by) for each in plan.questions] == [("mean", ("name",))]
+    assert plan.table.on("name").labels == tuple(NAMES)
 
 
 def test_the_labels_of_persons_are_charged_as_persons_and_say_who_is_protected(no_ledger: Path) -> None:
