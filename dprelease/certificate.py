@@ -17,7 +17,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from dpcore.core import Guarantee, Neighbours, ParameterError, exactly, printable
+from dpcore.core import Guarantee, Mechanism, Neighbours, ParameterError, exactly, printable
 from dpcore.core.documents import parse_document
 from dpcore.data.declarations import Capped
 from dpcore.mechanisms.online.interactive import Interactive
@@ -87,10 +87,10 @@ def prices(
 
 
 def _price(part: RequestPart, guarantee: Guarantee, *, rows_a_person: int) -> Price:
-    """Return the price by group privacy, or the smaller one that Gaussian noise gives for several added rows."""
+    """Return the price by group privacy, or the smaller one that the mechanism proves for several added rows."""
     price = Price.of(guarantee, rows_a_person=rows_a_person)
     added = rows_a_person > 1 and part.neighbours is Neighbours.ADD_REMOVE_ONE
-    if not (added and part.mechanism.gaussians(part.problem)):
+    if not (added and type(part.mechanism).person_guarantee is not Mechanism.person_guarantee):
         return price
     by_shift = Price.of(part.mechanism.person_guarantee(part.problem, rows_a_person))
     return by_shift if by_shift.within(price) else price

@@ -22,6 +22,7 @@ from dpcore.data.reading.intake import BYTES_TO_READ, LIMITS, TooLarge
 from dpcore.data.reading.tables import Table
 from dpcore.data.readings import Reading
 from dpcore.data.twin import max_mock_rows, twin
+from dpcore.data.unlisted.texts import is_texts
 from dpcore.randomness import Account, Secure
 from dplab.measure import finish
 from dprelease.certificate import body_of, file_prefix, price_of, unreleasable
@@ -69,6 +70,7 @@ OTHER_FORMAT = (
 )
 CLOCK = "This computer's clock shows a day before the registration of the data. Correct the clock. Nothing was charged."
 """A certificate with such a day is refused by ``verify``."""
+FILES_ONLY = "An engine counts declared labels only. To find labels, release from a file. Nothing was charged."
 UNREGISTERED_ROWS = "These rows are not registered. If they are about the same people, register them as a new version."
 
 
@@ -150,7 +152,7 @@ def rehearse_in_steps(request: Request) -> Generator[float, None, Rehearsal]:
         start = time.perf_counter()
         drawn = draw(part, problem, dataset)
         seconds += time.perf_counter() - start
-        count = drawn.outcomes().shape[1]
+        count = drawn.numbers
         numbers += count
         drawn = replace(drawn, problem=replace(problem, person_rows=part.person_rows))  # as intervals need it
         files.append(
@@ -333,6 +335,8 @@ def too_wide(registration: Registration, request: Request, table: Table) -> str:
 
 def _other_cells(registration: Registration, request: Request, table: Table) -> str:
     """Return why counts in these cells cannot answer the request; it depends on no row, so it costs nothing."""
+    if isinstance(table, CountedTable) and any(is_texts(part.reading.domain) for part in request.parts):
+        return FILES_ONLY
     if isinstance(table, Snapshot):
         try:
             for part in request.parts:

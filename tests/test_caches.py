@@ -79,6 +79,7 @@ CACHES = {
     "dpcore.randomness.answers:answer_table": NOISE,
     "dpcore.randomness.answers:every_chance": NOISE,
     "dpcore.randomness.laws:gaussian_masses": NOISE,
+    "dpcore.mechanisms.histograms.optimal_labels:noise_weights": NOISE,
     "dpcore.randomness.preview:_laplace_offset": NOISE,
     "dpcore.mechanisms.tables.consistency:_cached_levels": SIZES,
     "dpcore.mechanisms.tables.direct_and_fourier:fourier_gaussian": PLAN,

@@ -34,6 +34,7 @@ class DomainType(enum.StrEnum):
     YES_NO = "yes/no attributes"
     VECTORS = "unit vectors"
     LISTS = "decision lists"
+    TEXTS = "texts"
 
 
 class Domain(ABC):

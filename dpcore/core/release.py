@@ -70,6 +70,11 @@ class Release(ABC):
         """Number of independent releases, T."""
         return len(self.refused)
 
+    @property
+    def numbers(self) -> int:
+        """How many numbers a trial publishes."""
+        return int(self.outcomes().shape[1])
+
     def outcomes(self) -> Floats:
         """Return all published numbers, one row per trial, shape (T, anything)."""
         arrays = [each for name in self.published for each in _arrays(getattr(self, name))]

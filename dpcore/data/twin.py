@@ -23,11 +23,16 @@ from dpcore.data.product import Product, is_table, is_yes_no
 from dpcore.data.readings import Reading
 from dpcore.data.sources import Origin, Source
 from dpcore.data.sphere import Sphere
+from dpcore.data.unlisted.texts import is_texts
 
 MAX_ROWS = 5_000_000
 BLOCK = 1 << 13
 SHARES = (0.1, 0.5)
 """Shares of rows that have a yes/no attribute lie between these."""
+
+
+MOCK_LABELS = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+"""Labels of a column whose labels are not declared."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +133,9 @@ def draw_mock_records(domain: Domain, *, n: int, seed: int) -> NDArray[Any]:
         return np.random.Generator(np.random.SFC64(seed)).standard_normal((n, domain.dimensions))
     if is_yes_no(domain):
         return _yes_no(n, domain.attributes, seed=seed)
+    if is_texts(domain):
+        texts: NDArray[Any] = np.array(MOCK_LABELS, dtype=object)
+        return texts[generate("heavy_tailed", n=n, size=len(MOCK_LABELS), seed=seed)]
     if isinstance(domain, Product):
         cells = [_column(kind, n=n, seed=_of(seed, place)) for place, kind in enumerate(domain.columns)]
         return np.ravel_multi_index(cells, domain.shape) if domain.listed else np.stack(cells, 1)

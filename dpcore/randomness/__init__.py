@@ -4,7 +4,7 @@ from dpcore.randomness.account import Account
 from dpcore.randomness.answers import Answers
 from dpcore.randomness.choices import Choice, DatabaseChoice
 from dpcore.randomness.coins import FairSplit, PublicCoins, SubsampleVotes
-from dpcore.randomness.counts import GaussianCounts, NoisyComparisons, NoisyCounts
+from dpcore.randomness.counts import GaussianCounts, NoisyComparisons, NoisyCounts, WeightedCounts
 from dpcore.randomness.cuts import MedianCuts
 from dpcore.randomness.enumeration import Enumerate
 from dpcore.randomness.gates import SparseVector
@@ -31,4 +31,5 @@ __all__ = [
     "Secure",
     "SparseVector",
     "SubsampleVotes",
+    "WeightedCounts",
 ]

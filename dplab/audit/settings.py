@@ -32,6 +32,7 @@ from dpcore.data.columns import Labels, Number, is_labels, is_number
 from dpcore.data.lists import DecisionLists
 from dpcore.data.product import Product, is_table, is_yes_no
 from dpcore.data.sphere import Halfspaces, Sphere
+from dpcore.data.unlisted.texts import LabelCounts, Texts, is_texts
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
@@ -73,6 +74,7 @@ def _small_domain(kind: DomainType) -> tuple[Domain, FourRecords]:
             DecisionLists(names=("a",), rules=1),
             np.array([[2, 0, 0], [2, 0, 1], [0, 1, 0], [1, 1, 0]]),
         ),
+        DomainType.TEXTS: (Texts(), np.array(["a", "b", "c", None], dtype=object)),
         DomainType.VECTORS: (Sphere(dimensions=2), np.array([[0.0, 1.0], [0.0, -1.0], [1.0, 0.0], [-1.0, 0.0]])),
     }
     return small[kind]
@@ -90,6 +92,8 @@ def _first_query_class(entry: Entry, domain: Domain) -> Queries:
         wider += [GroupStatistics(domain=domain), GroupQuantiles(domain=domain)]
     elif isinstance(domain, DecisionLists):
         wider = [Inputs(domain=domain)]
+    elif is_texts(domain):
+        wider = [LabelCounts(domain=domain)]
     elif isinstance(domain, Sphere):
         wider = [Halfspaces(domain=domain)]
     return next(queries for queries in wider if entry.serves(queries))

@@ -23,6 +23,7 @@ from dpcore.data.product import Product
 from dpcore.data.reading.format import DEFAULT_FORMATS, USUAL, Format
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
 from dpcore.data.sphere import Halfspaces
+from dpcore.data.unlisted.texts import LabelCounts, TextColumn
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.groups import GroupQuantiles, GroupStatistics
@@ -38,9 +39,9 @@ CODEC_TYPES: Mapping[str, type] = {
     for kind in (
         *(Number, Ages, Dates, Labels, Product),
         *(DeclaredColumn, DeclaredTable, Capped, Format),
-        *(Columns, YesNo, Several, Vectors, Coded, Measure, Predicate, ListColumns),
+        *(Columns, YesNo, Several, Vectors, Coded, Measure, Predicate, ListColumns, TextColumn),
         *(Thresholds, Intervals, Rectangles, Cells, LinearQueries, AtLeast, Marginals, Halfspaces, RangeBoxes, Inputs),
-        *(GroupStatistics, GroupQuantiles, Hypotheses),
+        *(GroupStatistics, GroupQuantiles, Hypotheses, LabelCounts),
     )
 }
 """Types that a request may contain. Every field of such a type must be public."""

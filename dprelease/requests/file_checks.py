@@ -24,6 +24,7 @@ from dpcore.data.product import is_table
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, line_of, quantiles_of
 from dpcore.mechanisms.grouped.release import GroupRelease
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease
+from dpcore.mechanisms.histograms.labels import LabelsRelease
 from dpcore.mechanisms.intervals.boxes import BoxRelease, boxes_of, sub_cells
 from dpcore.mechanisms.intervals.rectangles import RectanglesRelease
 from dpcore.mechanisms.marginals.answer_projection import ProjectedRelease
@@ -187,6 +188,8 @@ def _fits(question: RequestPart, lines: Rows, expected: Rows, drawn: Release, *,
         return False
     if isinstance(drawn, GroupRelease):
         return _groups_fit(question, lines, drawn)
+    if isinstance(drawn, LabelsRelease):
+        return _labels_fit(question, lines, drawn)
     if isinstance(drawn, MeanRelease):
         return len(lines) == 2 and _mean_fits(question, lines, drawn, bounds=expected[1][3:5], refused=refused)
     if isinstance(drawn, ValueRelease | PointsRelease | Transcript | RuleRelease):
@@ -240,6 +243,16 @@ def _built(drawn: Release, lines: Rows, *, refused: bool) -> Release | None:
 def _written_again(built: Release, question: RequestPart) -> Rows:
     """Return the lines of the file that a rebuilt release has."""
     return read_rows(answers_csv(built, question.mechanism, level=question.level))
+
+
+def _labels_fit(question: RequestPart, lines: Rows, drawn: LabelsRelease) -> bool:
+    """Return whether the lines are labels that the mechanism may release, with counts that it may release."""
+    if not all(_is_whole(count, low=1, high=int(MAX_NUMBER)) for _, count in lines[1:]):
+        return False
+    labels = tuple(unescape_formula(label) for label, _ in lines[1:])
+    counts = np.array([[int(count) for _, count in lines[1:]]], dtype=np.int64)
+    built = replace(drawn, labels=labels, counts=counts)
+    return question.mechanism.possible(built) and _written_again(built, question) == lines
 
 
 def _groups_fit(question: RequestPart, lines: Rows, drawn: GroupRelease) -> bool:

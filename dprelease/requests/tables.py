@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dpcore.core import DataRelease, HistogramRelease, Mechanism, Release, ValueRelease
-from dpcore.core.safe_csv import frame_csv
+from dpcore.core.safe_csv import frame_csv, unescape_formula
 from dpcore.data.twin import twin
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, GroupQuantilesRelease
+from dpcore.mechanisms.histograms.labels import LabelsRelease
 from dpcore.mechanisms.tables.whole_table import DISTANCES, SYNTHETIC_ROWS, RowsRelease
 from dpcore.randomness import Preview
 from dprelease.requests.intervals import LEVEL, with_intervals
@@ -20,10 +23,13 @@ if TYPE_CHECKING:
 
 ANSWERS = "answers"
 """Name of the file of a release of any other kind."""
+LABELS = "labels"
+"""Name of the file of found labels."""
 NAMES: dict[type[Release], str] = {
     HistogramRelease: "counts",
     ValueRelease: "value",
     DataRelease: "synthetic",
+    LabelsRelease: LABELS,
 }
 BETA = 0.05
 """Failure probability of the bounds on synthetic rows' distances from the true tables."""
@@ -56,6 +62,12 @@ def answers_csv(drawn: Release, mechanism: Mechanism, *, level: float = LEVEL, d
     """Return the file of all that a release published, with the intervals that follow from it alone."""
     frame = drawn.frame().iloc[:, 1:]  # without the number of the trial; a column may have that name
     return table_csv(with_intervals(frame, drawn, mechanism, level=level, digest=digest))
+
+
+def released_labels(contents: bytes) -> list[str]:
+    """Return the labels in the file of found labels, those with the largest released counts first."""
+    lines = list(csv.reader(io.StringIO(contents.decode(), newline="")))[1:]
+    return [unescape_formula(label) for label, count in sorted(lines, key=lambda line: -int(line[1]))]
 
 
 def table_csv(table: pd.DataFrame) -> bytes:

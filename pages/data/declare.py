@@ -16,6 +16,7 @@ from dpcore.data.dictionaries.labels import split_labels
 from dpcore.data.sources import SIDE_BITS, Source
 from pages.charts.words import as_code
 from pages.data.descriptions.controls import open_description, save_description
+from pages.data.descriptions.private_labels import offer_private_labels
 from pages.data.engines import count_cells, is_engine_table, is_sealed, with_declaration_digest
 from pages.data.grid import MAX_NAMED, ColumnInput, column_inputs, declared_table, edit_grid, join_names
 from pages.data.picker import GROUP_PRIVACY, OWN_FILE
@@ -51,6 +52,7 @@ def declare(file: SessionFile) -> None:
         errors_place.error(f"{as_code(name)}: {errors[name]}")
     _show_label_counts(inputs)
     _show_missing_inputs(inputs)
+    offer_private_labels(file, person=person, person_rows=person_rows)
     source_in_use = upload()
     ready_sentence = f"Ready: {as_code(source_in_use.column)}, as declared before (below)." if source_in_use else ""
     if file.by_person and not person:

@@ -12,6 +12,7 @@ from dpcore.data.declarations import Capped
 from dpcore.data.reading.format import USUAL
 from dpcore.data.samples import SAMPLES
 from dpcore.data.sources import Bundled, Generated, Source, Uploaded, format_of
+from dpcore.data.unlisted.texts import is_texts
 from dpcore.mechanisms import serving
 from dpcore.queries.ranges import classes_for
 from dplab.recipe import DEFAULT_RECIPE
@@ -20,11 +21,12 @@ from dprelease.ledger.store import Ledger
 from dprelease.plan.questions import Plan
 from dprelease.requests.parts import Request, RequestPart
 from pages.data.declare import filled_columns
+from pages.data.descriptions.private_labels import labels_entry
 from pages.data.picker import OWN_FILE
 from pages.data.upload import session_file
 from pages.shell.controls import number
 from pages.shell.ledger.accounts import rows_of
-from pages.shell.releasable import SHOWN_LAST, OnPage, on_page, planned, shown
+from pages.shell.releasable import SHOWN_LAST, OnPage, on_page, place_key, planned, query_on_release, shown
 from pages.shell.state import SessionKey
 
 AGAIN = SessionKey[tuple[str, int] | None]("release_again", None)
@@ -54,12 +56,9 @@ def page_query() -> OnPage | None:
     page = on_page()
     if page is None:
         return None
-    last_shown, page_option = str(SHOWN_LAST.value), f"What {page.place} shows"
-    options = [page_option, "What Play or Plan shows"]
-    chosen = st.radio(
-        "Release", options, int(last_shown != "elsewhere"), key=f"release_place-{page.place}-{last_shown}"
-    )
-    return page if chosen == page_option else None
+    options = [f"What {page.place} shows", "What Play or Plan shows"]
+    st.radio("Release", options, int(SHOWN_LAST.value != "elsewhere"), key=place_key(page))
+    return query_on_release()
 
 
 def request_of(source: Source, registration: Registration, page: OnPage | None = None) -> Request:
@@ -71,7 +70,9 @@ def request_of(source: Source, registration: Registration, page: OnPage | None =
         page: query of another page.
     """
     if page is not None:
-        return _request(source, registration, page.queries, page.entry, dict(page.values))
+        # Which mechanism finds the most labels depends on the relation, which is registered.
+        entry = labels_entry(registration.neighbours) if is_texts(page.queries.domain) else page.entry
+        return _request(source, registration, page.queries, entry, dict(page.values))
     plan = plan_of(source)
     if plan is not None:
         plan_option = f"The plan: {len(plan.questions)} statistic{'s' * (len(plan.questions) > 1)}"

@@ -13,6 +13,7 @@ from dprelease.ledger.records import LedgerError, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.requests.parts import Request
+from pages.data.descriptions.private_labels import offer_released_labels
 from pages.release.cards import show_cards
 from pages.release.register import PROBLEM
 from pages.shell.ledger.accounts import PATIENT
@@ -72,6 +73,7 @@ def show_result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str =
             st.html("<style>[data-testid='stElementToolbar'] { display: none; }</style>")
     request = Request.of(stored.body["request"])
     files = [{name: stored.files[name] for name in part["files"]} for part in stored.body["parts"]]
+    offer_released_labels(request, files, key=key_suffix)
     badge = f"released: {charge_of(stored)}, secure sampler"
     show_cards(request, files, key=key_suffix, badge=badge, downloadable=stored.published)
 

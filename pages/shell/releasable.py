@@ -71,6 +71,21 @@ def forget_plan(table: str) -> None:
         PLAN_SHOWN.pop()
 
 
+def place_key(page: OnPage) -> str:
+    """Return the key of Release's control between what this page shows and what Play or Plan does."""
+    return f"release_place-{page.place}-{SHOWN_LAST.value}"
+
+
+def query_on_release() -> OnPage | None:
+    """Return what a page beside Play showed, if the user releases that, by the control's last value."""
+    page = on_page()
+    if page is None:
+        return None
+    page_option, first = f"What {page.place} shows", SHOWN_LAST.value == "elsewhere"
+    chosen = SessionKey(place_key(page), page_option if first else "").value
+    return page if chosen == page_option else None
+
+
 def planned() -> tuple[str, Plan] | None:
     """Return what Plan showed last and the key of its table, if anything."""
     return PLAN_SHOWN.value

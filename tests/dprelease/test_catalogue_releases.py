@@ -25,6 +25,8 @@ from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
 from dpcore.data.sphere import Halfspaces
 from dpcore.data.twin import twin
+from dpcore.data.unlisted.texts import LabelCounts, TextColumn
+from dpcore.mechanisms.histograms.optimal_labels import ADDED
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.groups import GroupQuantiles, GroupStatistics
@@ -68,6 +70,7 @@ def problem_readings(entry: dpcore.Entry, *, usual: bool = False) -> tuple[Any, 
     readings: list[Any] = [
         Columns(names=("age",), on=Number(high=100.0) if usual else Number(high=100.0, bits=5)),
         Columns(names=("job",), on=cells),
+        TextColumn(column="job"),
         Columns(names=("age", "pay"), on=pairs),
         Columns(
             names=("job", "age"),
@@ -98,6 +101,7 @@ def problem_readings(entry: dpcore.Entry, *, usual: bool = False) -> tuple[Any, 
             (Hypotheses, {"label": 3}),
             (GroupStatistics, {}),
             (GroupQuantiles, {}),
+            (LabelCounts, {}),
         ]
         found += [kind(domain=domain, **values) for kind, values in more if kind.fits(domain)]
         for queries in found:
@@ -159,7 +163,10 @@ def test_every_mechanism_is_released_at_the_usual_size_in_a_few_seconds(entry: d
             reading=reading, queries=queries, n=5000, neighbours=neighbours, entry_key=entry.key, values=values
         )
         if unreleasable(request):
-            assert entry.key in REFUSED or ("subsample" in entry.key and neighbours is Neighbours.ADD_REMOVE_ONE)
+            of_other = ("subsample" in entry.key and neighbours is Neighbours.ADD_REMOVE_ONE) or (
+                entry.key == "find_labels_optimal" and neighbours is Neighbours.REPLACE_ONE
+            )
+            assert entry.key in REFUSED or of_other
             continue
         if unsuitable(request):
             assert entry.key == "clipped_mean" and neighbours is Neighbours.ADD_REMOVE_ONE
@@ -240,6 +247,9 @@ def test_every_mechanism_is_released_or_refused_in_a_sentence(
             continue
         if "subsample" in entry.key and neighbours is Neighbours.ADD_REMOVE_ONE:
             assert "is available only for replacing" in sentence
+            continue
+        if entry.key == "find_labels_optimal" and neighbours is Neighbours.REPLACE_ONE:
+            assert sentence == ADDED
             continue
         assert sentence == ""
         if entry.key == "clipped_mean" and neighbours is Neighbours.ADD_REMOVE_ONE:

@@ -304,6 +304,20 @@ class Table:
         )
         return [str(text) for text in texts["text"]]
 
+    def texts(self, column: str, longest: int) -> NDArray[Any]:
+        """Return the text of each cell, (n,), None where it is missing or has more characters; equal ones share memory.
+
+        This reads private values: only for a mechanism that releases labels.
+        """
+        self.reserve(0)
+        texts, shared = np.full(self.row_count, None, dtype=object), dict[str, str]()
+        for start in range(0, self.row_count, ROWS_PER_PART):
+            part = f"row >= {start} AND row < {start + ROWS_PER_PART}"
+            cells = f"SELECT row, {self._text(column)} AS text FROM records WHERE {part}"
+            table = self._ask(f"SELECT * FROM ({cells}) WHERE length(text) <= {int(longest)}")
+            texts[table["row"]] = [shared.setdefault(text, text) for text in map(str, table["text"])]
+        return texts
+
     def _position(self, column: str) -> int:
         if column not in self.columns:
             raise DataError(f"{self.name}: there is no column named “{clean_name(column)}”.")

@@ -25,6 +25,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 from typing_extensions import override
@@ -78,8 +79,8 @@ def person_delta(rows: int, *, threshold: int, scale: float) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ThresholdHistogram(Mechanism):
-    """Counts of cells that have rows plus discrete Laplace noise, where the sum is above a threshold; else 0."""
+class ThresholdMechanism(Mechanism):
+    """Counts of cells that have rows plus discrete Laplace noise, where the sum is above a threshold; else nothing."""
 
     epsilon: float = epsilon_param()
     delta: float = delta_param()
@@ -101,10 +102,16 @@ class ThresholdHistogram(Mechanism):
     def person_guarantee(self, problem: Problem, rows: int) -> Guarantee:
         """Epsilon of group privacy; delta over all partitions of the person's rows into cells of their own."""
         group = super().person_guarantee(problem, rows)
+        # A multiple in decimals, as a ledger charges it: 3 times 0.1 is 0.3.
+        group = dataclasses.replace(group, epsilon=float(max(rows, 1) * Decimal(repr(self.epsilon))))
         if problem.neighbours is not Neighbours.ADD_REMOVE_ONE or not 1 < rows <= MAX_PERSON_ROWS:
             return group
         delta = person_delta(rows, threshold=self.threshold(problem), scale=self.scale(problem))
         return dataclasses.replace(group, delta=min(group.delta, delta))
+
+
+class ThresholdHistogram(ThresholdMechanism):
+    """Threshold histogram of a listed domain: each cell has a released count, which is 0 where it is not published."""
 
     @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:

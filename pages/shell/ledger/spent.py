@@ -18,6 +18,7 @@ from pages.shell.ledger.accounts import Account, Data, account_of, comparison_st
 from pages.shell.ledger.roles import actor, admitted, role
 from pages.shell.links import control_value
 from pages.shell.private.steward import saw_true_values
+from pages.shell.releasable import query_on_release
 from pages.shell.session import DATA, upload
 from pages.shell.state import SessionKey
 
@@ -79,6 +80,9 @@ def _data(page: PageSpec) -> Data | None:
     """Return the data that a page is about, by its controls' last values; the file itself where mock data are drawn."""
     if page.other_data:
         return None
+    if page.reads_ledger and (query := query_on_release()):
+        origin = query.source.origin
+        return origin if isinstance(origin, Bundled | Uploaded) else query.source
     chosen = _left(page.choice or "data")
     if chosen == OWN_FILE:
         file, own = session_file(), upload()

@@ -16,6 +16,7 @@ from dpcore.core import Dataset, DomainType, Entry, finish
 from dpcore.data.columns import NO_YES, Number
 from dpcore.data.product import Product, is_table, is_yes_no
 from dpcore.data.sphere import Halfspaces
+from dpcore.data.unlisted.texts import is_texts
 from dpcore.mechanisms.marginals import list_polynomials
 from dpcore.mechanisms.marginals.decision_list_release import numbered_list_plan
 from dpcore.queries.at_least import AtLeast
@@ -25,6 +26,7 @@ from dpcore.queries.groups import GroupQuantiles, GroupStatistics
 from dpcore.queries.hypotheses import Hypotheses
 from dpcore.queries.inputs import Inputs
 from dplab.audit import ROUNDING, exact_delta
+from tests.dpcore.mechanisms.histograms import test_labels
 from tests.dpcore.mechanisms.marginals import (
     test_decision_lists as test_marginals_decision_lists,
 )
@@ -34,7 +36,7 @@ from tests.dpcore.mechanisms.marginals import (
 from tests.kit import attribute_tables, halfspaces, problems
 from tests.kit.problems import PROVENANCE
 
-UNLISTED = {DomainType.VECTORS, DomainType.TABLE, DomainType.YES_NO, DomainType.LISTS}
+UNLISTED = {DomainType.VECTORS, DomainType.TABLE, DomainType.YES_NO, DomainType.LISTS, DomainType.TEXTS}
 ADD_REMOVE = Neighbours.ADD_REMOVE_ONE
 
 
@@ -72,6 +74,8 @@ def unlisted(entry: Entry, neighbours: Neighbours, *, n: int = 1) -> tuple[Probl
         case DomainType.LISTS:
             problem = test_marginals_decision_lists.problem_of(1, rules=1, n=n, neighbours=neighbours)
             return problem, test_marginals_decision_lists.all_lists(1, 1), (-3, 4)
+        case DomainType.TEXTS:
+            return test_labels.problem_of(neighbours, n=n), test_labels.TEXTS, (-1, 6)
         case other:
             raise AssertionError(f"no tiny problem for {other}")
 
@@ -108,6 +112,8 @@ def test_no_rows_and_one_are_told_apart_by_no_more_than_promised(entry: Entry) -
 def empty(problem: Problem) -> Dataset:
     """Data of no rows, of the shape that the domain's rows have."""
     columns = {DomainType.VECTORS: 2, DomainType.TABLE: 2, DomainType.YES_NO: 2, DomainType.LISTS: 3}
+    if is_texts(problem.domain):
+        return Dataset(problem.domain, np.zeros(0, dtype=object), PROVENANCE)
     shape = [columns[kind] for kind in problem.domain.types if kind in columns][:1]
     return Dataset(problem.domain, np.zeros((0, *shape), dtype=np.int64), PROVENANCE)
 

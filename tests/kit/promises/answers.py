@@ -22,8 +22,10 @@ from dpcore.data.lists import college_domain, college_students
 from dpcore.data.predicates import correlated_domain, correlated_rows
 from dpcore.data.product import Product
 from dpcore.data.sphere import STEP, Halfspaces, Sphere
+from dpcore.data.unlisted.texts import LabelCounts, Texts
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease
+from dpcore.mechanisms.histograms.labels import FindLabels
 from dpcore.mechanisms.intervals.boxes import BoxRelease
 from dpcore.mechanisms.marginals.decision_list_release import ListRelease
 from dpcore.mechanisms.marginals.learner import RuleRelease
@@ -37,7 +39,7 @@ from dpcore.queries.inputs import Inputs, fires
 from dpcore.queries.marginals import Marginals as Tables
 from dpcore.queries.marginals import Set
 from dplab.measure import finish
-from tests.kit.promises.cases import Case, Grid, claimed, made, releases, row_counts
+from tests.kit.promises.cases import BETAS, Case, Grid, claimed, made, releases, row_counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -339,3 +341,32 @@ def halfspaces(entry: Entry, grid: Grid) -> Iterator[Case]:
             errors=halfspace_errors,
         )
         yield from asked.cases(entry, grid, sizes=(20_000, 2_000), told=told)
+
+
+def label_missed_by(mechanism: FindLabels, dataset: Dataset, problem: Problem, preview: Preview, trials: int) -> Floats:
+    """How far the released count of the only label is off, as a share of n; a hidden label has a count of 0."""
+    release = mechanism.run(mechanism.prepare(dataset, problem), preview, trials)
+    off: Floats = np.abs(release.counts_of(("ann",))[:, 0] - (dataset.records == "ann").sum()) / problem.n
+    return off
+
+
+def found_labels(entry: Entry, grid: Grid) -> Iterator[Case]:
+    """A label that has as many rows as the promise allows to hide, and one row more."""
+    domain, n = Texts(), 20_000
+    for neighbours, epsilon, beta in product(Neighbours, grid.epsilons, BETAS):
+        problem = Problem(domain=domain, queries=LabelCounts(domain=domain), n=n, neighbours=neighbours)
+        mechanism = entry.make(epsilon=epsilon)
+        if not claimed(mechanism, problem):
+            continue
+        assert isinstance(mechanism, FindLabels)
+        bound = round(mechanism.accuracy(problem, beta).value * n)
+        for rows in (bound, bound + 1):
+            dataset = made(problem, np.array(["ann"] * rows + [None] * (n - rows), dtype=object), "one label")
+            yield Case(
+                mechanism=mechanism,
+                problem=problem,
+                data=f"a label of {rows} rows",
+                errors=partial(label_missed_by, mechanism, dataset, problem),
+                trials=grid.trials,
+                betas=(beta,),
+            )

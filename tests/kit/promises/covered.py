@@ -8,6 +8,7 @@ from dpcore.core import BoundKind, Entry, Mechanism
 from dpcore.mechanisms.grouped.mechanism import GroupMechanism
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
+from dpcore.mechanisms.histograms.labels import FindLabels
 from dpcore.mechanisms.intervals.boxes import BoxCuts
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
 from dpcore.mechanisms.marginals.dual_query import DualQuery
@@ -25,7 +26,7 @@ from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.near import MedianOfMedians
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables, FourierTables
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
-from tests.kit.promises.answers import boxes, halfspaces, learned, lists, marginals, tables
+from tests.kit.promises.answers import boxes, found_labels, halfspaces, learned, lists, marginals, tables
 from tests.kit.promises.cases import Case, Grid, Row, judged
 from tests.kit.promises.conversations import conversations
 from tests.kit.promises.data import cases as data_cases
@@ -48,6 +49,7 @@ COVERED: tuple[tuple[tuple[type[Mechanism], ...], Callable[[Entry, Grid], Iterat
     ((ResidualPlanner, DirectTables, FourierTables), tables),
     ((DecisionListMarginals,), lists),
     ((BoxCuts,), boxes),
+    ((FindLabels,), found_labels),
     ((PrivateLearner,), learned),
     ((Interactive,), conversations),
     ((DualQuery,), few_rounds),

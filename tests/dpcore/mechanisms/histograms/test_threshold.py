@@ -22,7 +22,7 @@ from dpcore.core import (
     ProvenanceKind,
 )
 from dpcore.data.columns import Labels
-from dpcore.mechanisms.histograms.threshold import ThresholdHistogram, least_threshold, person_delta
+from dpcore.mechanisms.histograms.threshold import ThresholdHistogram, ThresholdMechanism, least_threshold, person_delta
 from dpcore.queries.ranges import Cells
 from dpcore.randomness import NoisyCounts, Preview, Sampler
 from dpcore.randomness.laws import compositions, laplace_mass, laplace_tail
@@ -121,7 +121,7 @@ def test_a_person_of_several_rows_is_protected_over_all_partitions(rows: int) ->
     assert promised.epsilon == rows
     assert worst == pytest.approx(promised.delta, rel=1e-9)
     # Group privacy of a row's delta would be larger by far, and a cell of all rows alone need not be the worst.
-    group = super(ThresholdHistogram, mechanism).person_guarantee(setting, rows)
+    group = super(ThresholdMechanism, mechanism).person_guarantee(setting, rows)
     assert isinstance(group, Guarantee)
     assert promised.delta < 0.8 * group.delta
 

@@ -1,0 +1,1 @@
+"""Domains whose cells nobody lists."""
