@@ -49,7 +49,9 @@ class _Drawing:
 
     def __init__(self, picture: Picture, badge: str, key: str, width: int, *, dark: bool) -> None:
         figure = render(picture, badge=badge, dark=dark, played=False)
-        self.traces, self.layout, self.key, self.width = figure.data, figure.layout, key, width
+        # A second axis, of rows, has an empty trace of its own, and is left out.
+        self.traces = [each for each in figure.data if not {"xaxis", "yaxis"} & set(each)]
+        self.layout, self.key, self.width = figure.layout, key, width
         self.sentence, self.height, self.colours = picture.sentence, picture.height, palette(dark=dark)
         margin = self.layout["margin"]
         self.left, self.right = float(margin["l"]), float(width - margin["r"])
@@ -112,6 +114,7 @@ class _Drawing:
         for value, text in tick_labels(axis):
             if not low <= value <= high:
                 continue
+            text = f"{float(text):,.0f}" if "e+" in text else text
             at = self._place(value, axis, raw=False)
             start = (at, self.bottom) if across else (self.left, at)
             if axis["showgrid"]:
@@ -264,7 +267,7 @@ class _Drawing:
             y = self.height + LINE * row + LINE / 2
             if trace.get("mode") == "markers":
                 marker = trace["marker"] | {"size": 8}
-                colour = marker["line"]["color"]
+                colour = "none" if marker["symbol"].endswith("-open") else marker["line"]["color"]
                 corners = CORNERS.get(marker["symbol"].removesuffix("-open"))
                 yield row, self._marker(corners, (x + 12, y), size=8, fill=colour, line=marker["line"], opacity=1)
             elif trace["type"] == "bar" or not trace["line"].get("width"):

@@ -17,7 +17,7 @@ import streamlit as st
 
 from dpcore.core import ParameterError
 from pages.charts.component import is_dark
-from pages.charts.picture import Axis, Bars, Picture, Rule
+from pages.charts.picture import Anchor, Axis, Bars, Picture, Rule
 from pages.charts.words import significant
 from pages.learn.lecture.drawing import svg
 from pages.learn.lecture.rooms import OVER, GuessQuestion, GuessRoom, is_open, open_room, question_of, send_guess
@@ -107,14 +107,16 @@ def histogram(question: GuessQuestion, guesses: Sequence[float], answer: float |
         axis = Axis(labels=tuple(textwrap.fill(each, letters) for each in words))
         place = None if answer is None else float(np.interp(answer, values, np.arange(len(values))))
     shown = "" if answer is None else word_for(question, answer)
+    highest = int(counts.max())
     marks: list[Any] = [Bars(role="guess", name="", start=starts, end=starts + size * 0.9, value=counts)]
     if place is not None:
-        marks.append(Rule(role="ink", x=place, label=shown, side="left" if place > np.mean(starts) else "right"))
+        side: Anchor = "left" if place > np.mean(starts) else "right"
+        marks.append(Rule(role="ink", x=place, label="result" if question.names else f"result {shown}", side=side))
     middle = f"; the middle one is {word_for(question, median(guesses))}" if guesses and not question.names else ""
     return Picture(
         title="The class",
         x=axis,
-        y=Axis(title="guesses", low=0, high=max(1.0, 1.25 * float(counts.max()))),
+        y=Axis(title="guesses", low=0, high=max(1, 1.25 * highest), ticks=(0, highest) if highest else (0,)),
         marks=marks,
         sentence=f"{len(guesses)} guesses of the class{middle}. The lesson shows {shown or 'no single number'}.",
         table={"guess": words[::size], "number": counts.tolist()},

@@ -20,7 +20,7 @@ svg { display: block; width: 100%; max-width: 40rem; height: auto; margin: 0.6re
 li { margin-bottom: 1.6rem; } math[display] { margin: 0.8rem 0; } math, code { overflow-wrap: anywhere; }
 small { color: #5a616b; }
 """
-MARKUP = re.compile(r"\$(?P<math>[^$]+)\$|\*\*(?P<bold>.+?)\*\*|:[a-z]+-badge\[(?P<badge>[^\]]*)\]")
+MARKUP = re.compile(r"\$(?P<math>[^$]+)\$|\*\*(?P<bold>.+?)\*\*|\*(?P<italic>[^*]+)\*|:[a-z]+-badge\[(?P<badge>[^\]]*)\]")
 """Of Streamlit's Markdown, what the lessons use."""
 
 
@@ -62,7 +62,8 @@ def _picture(record: LessonRecord, place: int, *, shown: bool) -> str:
     if picture is None:
         return ""
     drawn = svg(picture, badge=record.badge if shown else "not measured", key=f"p{place}{'r' if shown else 'q'}")
-    return f"<h3>{escape(picture.title)}</h3>{drawn}<p><small>{escape(picture.sentence)}</small></p>"
+    sentence = f"<p><small>{escape(picture.sentence)}</small></p>" if shown else ""
+    return f"<h3>{escape(picture.title)}</h3>{drawn}{sentence}"
 
 
 def paragraphs(text: str) -> str:
@@ -84,6 +85,8 @@ def inline(text: str) -> str:
             parts.append(mathml(match["math"]))
         elif match["bold"]:
             parts.append(f"<strong>{inline(match['bold'])}</strong>")
+        elif match["italic"]:
+            parts.append(f"<em>{inline(match['italic'])}</em>")
         else:
             parts.append(f"<small>[{escape(match['badge'])}]</small>")
     return "".join([*parts, escape(text[end:])])
