@@ -20,7 +20,9 @@ svg { display: block; width: 100%; max-width: 40rem; height: auto; margin: 0.6re
 li { margin-bottom: 1.6rem; } math[display] { margin: 0.8rem 0; } math, code { overflow-wrap: anywhere; }
 small { color: #5a616b; }
 """
-MARKUP = re.compile(r"\$(?P<math>[^$]+)\$|\*\*(?P<bold>.+?)\*\*|\*(?P<italic>[^*]+)\*|:[a-z]+-badge\[(?P<badge>[^\]]*)\]")
+MARKUP = re.compile(
+    r"\$(?P<math>[^$]+)\$|\*\*(?P<bold>.+?)\*\*|\*(?P<italic>[^*]+)\*|:[a-z]+-badge\[(?P<badge>[^\]]*)\]"
+)
 """Of Streamlit's Markdown, what the lessons use."""
 
 

@@ -118,6 +118,8 @@ def _part(lesson: Lesson, place: int, start: int) -> None:
         note = SessionKey(f"note-{lesson.key}", "")
         if note not in st.query_params:
             note.value = control_value(note, "")
+        elif len(st.query_params[note]) > MAX_NOTE:
+            warn_of_link(note, f"A note in the link has more than {MAX_NOTE} letters. It is cut.")
         st.text_area("Your speaker's notes", key=in_link(note), bind="query-params", max_chars=MAX_NOTE)
         if place:
             st.button("Move up", key=f"lecture_up_{lesson.key}", on_click=_move_up, args=(place,))
