@@ -23,8 +23,8 @@ CORNERS = {
     "line-ew": "-1.4,0 1.4,0",
 }
 """Corners of markers of radius 1; all others are circles."""
-LETTER, LINE, SWATCH, TICK = 6.6, 15, 34, 5
-"""Pixels of a letter, of a line of text, of a legend's sample, and of a tick."""
+LETTER, LINE, SWATCH, TICK, TILTED = 6.6, 15, 34, 5, 4.4
+"""Pixels of a letter, of a line of text, of a legend's sample, of a tick, and of a tilted letter's height."""
 ANCHORS = {"left": "start", "center": "middle", "right": "end"}
 DROPS = {"top": 0.85, "middle": 0.35, "bottom": -0.25}
 """From a text's place to its first line, in letters' heights."""
@@ -57,6 +57,8 @@ class _Drawing:
         self.left, self.right = float(margin["l"]), float(width - margin["r"])
         self.top, self.bottom = float(margin["t"]), float(picture.height - margin["b"])
         self.across, self.up = self.layout["xaxis"], self.layout["yaxis"]
+        if self.across["tickangle"]:
+            self.bottom -= TILTED * max(len(text) for _, text in tick_labels(self.across))
         if "scaleanchor" in self.up:  # both axes have the same scale
             lengths = [abs(axis["range"][1] - axis["range"][0]) for axis in (self.across, self.up)]
             self.right = min(self.right, self.left + (self.bottom - self.top) * lengths[0] / lengths[1])

@@ -99,7 +99,7 @@ def histogram(question: GuessQuestion, guesses: Sequence[float], answer: float |
     size = -(-len(values) // MAX_BARS)
     counts = np.array([guesses.count(value) for value in question.values] + [0] * (-len(values) % size))
     counts = counts.reshape(-1, size).sum(axis=1)
-    starts = (values[::size] if is_line else np.arange(len(values))) - 0.5
+    starts = (values if is_line else np.arange(len(values)))[::size] - 0.5
     axis = Axis(title=question.label.partition(", ")[2], low=float(starts[0]), high=float(starts[-1]) + size)
     place = answer
     if not is_line:

@@ -174,6 +174,9 @@ def test_gaps_steps_walls_bars_and_shades_are_drawn() -> None:
 QUESTION = GuessQuestion(lesson="odds", text="?", label="Your guess, percent", values=tuple(range(101)))
 ANSWERS = GuessQuestion(lesson="audit", text="?", label="Your guess", values=(0, 1), names=("true", "false"))
 STOPS = GuessQuestion(lesson="median", text="?", label="Your guess, in bits", values=(1, 10, 1000))
+MANY = GuessQuestion(
+    lesson="median", text="?", label="Your guess, in bits", values=tuple(2.0**each for each in range(30))
+)
 
 
 @pytest.mark.parametrize(
@@ -182,6 +185,7 @@ STOPS = GuessQuestion(lesson="median", text="?", label="Your guess, in bits", va
         (QUESTION, [0, 4, 5, 100], 23.2, 23.2),
         (ANSWERS, [0, 1, 1], 1, 1),
         (STOPS, [10], 505, 1.5),
+        (MANY, [8.0], 8, 3),
         (QUESTION, [], None, None),
     ],
 )
