@@ -124,9 +124,8 @@ def presentation_container(title: str, *, leave: Callable[[], None]) -> Iterator
         with aside:
             st.html(qr_code(link(), alt="QR code of the link to this page"))
     if urlsplit(link()).hostname in LOCAL_HOSTS:
-        other_devices = " Phones cannot open it." if presentation.is_split else ""
-        place = below if presentation.extra_height else aside
-        place.caption(f"The link works on this machine only.{other_devices}")
+        phones = " Phones cannot open it." if presentation.is_split else ""
+        (below if presentation.extra_height else aside).caption("The link works on this machine only." + phones)
 
 
 def set_title(text: str) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from html import escape
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -38,11 +39,7 @@ COUNT_EVERY, ASK_EVERY = timedelta(seconds=3), timedelta(seconds=10)
 """From one look of the wall at the number of guesses to the next, and of a phone at the question."""
 MAX_BARS, SIDE = 21, 240
 """Maximum bars of the histogram, and pixels of its sides before it is scaled."""
-PHONE_STYLE = """<style>
-[data-testid="stHeader"], [data-testid="stSidebar"], [data-testid="stExpandSidebarButton"],
-.stMain .stHorizontalBlock:has(.st-key-browser_tools) { display: none; }
-.stMain .stMainBlockContainer { padding: 1rem; max-width: 34rem; }
-</style>"""
+PHONE_STYLE = (Path(__file__).resolve().parent / "phone.css").read_text(encoding="utf-8")
 """Hides the ways to other pages."""
 
 
@@ -133,7 +130,7 @@ def word_for(question: GuessQuestion, value: float) -> str:
 
 def show_phone_page(name: str) -> None:
     """Draw the page of a phone: one question, one control, one button."""
-    st.html(PHONE_STYLE)
+    st.html(f"<style>{PHONE_STYLE}</style>")
     st.title("Your guess", anchor=False)
     PHONE.setdefault(secrets.token_urlsafe(12))
     _ask(name)

@@ -5,21 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 
 from pages.learn.kit import Lesson
 from pages.learn.lecture.drawing import svg
 from pages.learn.lecture.formula import mathml
 from pages.learn.lecture.records import LessonRecord
 
-STYLE = """
-body { font: 11pt/1.45 Georgia, 'Liberation Serif', serif; max-width: 46rem; margin: 1.5rem auto; padding: 0 1rem;
-  color: #121418; background: #fff; }
-h1 { font-size: 1.6rem; } h2 { font-size: 1.25rem; margin: 1.6rem 0 0.4rem; }
-section { break-inside: avoid; } .results { break-before: page; border-top: 1px solid #c9ced6; }
-svg { display: block; width: 100%; max-width: 40rem; height: auto; margin: 0.6rem 0; }
-li { margin-bottom: 1.6rem; } math[display] { margin: 0.8rem 0; } math, code { overflow-wrap: anywhere; }
-small { color: #5a616b; }
-"""
+TITLE = "A lecture on privacy"
+STYLE = (Path(__file__).resolve().parent / "handout.css").read_text(encoding="utf-8")
 MARKUP = re.compile(
     r"\$(?P<math>[^$]+)\$|\*\*(?P<bold>.+?)\*\*|\*(?P<italic>[^*]+)\*|:[a-z]+-badge\[(?P<badge>[^\]]*)\]"
 )
@@ -50,9 +44,9 @@ def handout(parts: Sequence[tuple[Lesson, LessonRecord]]) -> str:
         )
         for place, (title, (_, record)) in enumerate(zip(titles, parts, strict=True))
     ]
-    body = f'<h1>A lecture on privacy</h1>{"".join(pages)}<div class="results"><h1>Results</h1>{"".join(results)}</div>'
-    head = f'<meta charset="utf-8"><title>A lecture on privacy</title><style>{STYLE}</style>'
-    return f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>'
+    head = f'<meta charset="utf-8"><title>{TITLE}</title><style>{STYLE}</style>'
+    body = [f"<h1>{TITLE}</h1>", *pages, '<div class="results">', "<h1>Results</h1>", *results, "</div>"]
+    return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(body)}</body></html>'
 
 
 def _section(title: str, *parts: str) -> str:
