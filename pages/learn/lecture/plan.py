@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import streamlit as st
 
@@ -17,7 +16,7 @@ from pages.learn.screen import SCREEN, screen
 from pages.shell.controls import warn_of_link
 from pages.shell.links import control_value, in_link, reset_on_history
 from pages.shell.presentation import KEY as PRESENTATION_KEY
-from pages.shell.state import SessionKey, drop
+from pages.shell.state import SessionKey, drop, drop_all
 
 LECTURE = "lecture"
 """Link value of the plan instead of a lesson, and the link parameter of the lessons."""
@@ -164,8 +163,8 @@ def _handout(lessons: Mapping[str, Lesson], keys: tuple[str, ...]) -> None:
 
 def _record(lesson: Lesson) -> LessonRecord:
     """Run a lesson out of sight at its initial settings, and return what it says and draws."""
-    state: Any = st.session_state
-    drop(*(key for key in state if str(key).startswith(f"{lesson.key}-")), "limits-seed")
+    drop_all(f"{lesson.key}-")
+    drop("limits-seed")
     assert lesson.show is not None
     with st.container(key="lecture_recording"), screen(LessonRecord()):
         lesson.show()

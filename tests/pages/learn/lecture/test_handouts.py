@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import xml.etree.ElementTree as ElementTree
+from html import escape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -37,7 +38,7 @@ def printed(*keys: str) -> tuple[str, list[LessonRecord]]:
     app.run()
     assert not app.exception and not app.error and not app.warning
     records = app.session_state["lecture_handout"].records
-    assert [each.label for each in app.get("download_button")] == ["Download the handout (HTML)"]
+    assert [each.proto.label for each in app.get("download_button")] == ["Download the handout (HTML)"]
     return handout.handout([(LESSONS[key], each) for key, each in zip(keys, records, strict=True)]), records
 
 
@@ -55,7 +56,7 @@ def test_a_lesson_s_question_comes_first_and_its_result_on_the_last_pages(lesson
     assert record.intro and record.question and record.result and record.formula and record.reference
     assert handout.inline(record.question) in questions
     for each in LESSONS[lesson].class_questions:
-        assert handout.escape(each) in questions
+        assert escape(each) in questions
     assert handout.paragraphs(record.result) in results and handout.paragraphs(record.result) not in questions
     assert record.before is not None and record.after is not None
     assert "hidden until" in record.before.sentence and "hidden until" not in record.after.sentence
