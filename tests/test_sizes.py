@@ -294,7 +294,8 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
     }),
     "a public n": ("play/page.py", {"data": "bimodal", "neighbours": ADD_REMOVE.words, "bits": "14"}),
     **{
-        f"weighted sums, {key}": ("play/page.py", WEIGHTED | {"mechanism": key}) for key in ("linear-net", "net-walk")
+        f"weighted sums, {key}": ("play/page.py", WEIGHTED | {"mechanism": key})
+        for key in ("linear-net", "net-walk", "answers-net")
     },
     **{f"shapes, {key}": ("data/page.py", {"way": "Generated", "shape": key}) for key in ("skewed", "clouds")},
     "plan": ("plan/page.py", {}),

@@ -16,6 +16,7 @@ from pages.one_number.mean import MeanOutcome
 from pages.one_number.outcome import Outcome, RefusableOutcome
 from pages.one_number.promise import draw_promise
 from pages.one_number.stable import StableOutcome
+from pages.one_number.statistic import draw_statistic
 from pages.one_number.subsamples import SubsampleOutcome
 from pages.shell.presentation import is_presenting, presentation_place
 from pages.shell.theorem import BETA, conditions
@@ -33,10 +34,12 @@ def _compute(request: OneNumberRequest) -> Outcome[Any]:
 
 
 def _views(outcome: Outcome[Any]) -> Views[Outcome[Any]]:
-    one_person: Views[Outcome[Any]] = {}
+    more: Views[Outcome[Any]] = {}
     if isinstance(outcome, RefusableOutcome):
-        one_person = {"One person changes": lambda _: outcome.draw_one_person()}
-    return {"Answer": _answer, **one_person}
+        more = {"One person changes": lambda _: outcome.draw_one_person()}
+    if isinstance(outcome, MeanOutcome):
+        more = {"Any statistic": lambda _: draw_statistic(outcome)}
+    return {"Answer": _answer, **more}
 
 
 def _answer(outcome: Outcome[Any]) -> None:

@@ -72,7 +72,8 @@ def _why(recipe: Recipe, report: ErrorReport) -> None:
     )
     lower = lower_bound(report.problem, report.guarantee, beta=recipe.beta)
     if lower is not None:
-        st.markdown(f"Hatched: impossible (lower bound). {lower.statement}")
+        st.markdown(f"Hatched: impossible (lower bound). {lower.statement} {lower.note}")
+        st.caption(f"Reference: {lower.reference}.")
     for step in TOUR:
         st.markdown(step)
 
