@@ -10,7 +10,7 @@ import streamlit as st
 from typing_extensions import override
 
 from dpcore.core import Floats, exactly, rounded_up
-from dpcore.data.columns import Number, is_number
+from dpcore.data.columns import Number
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.unbounded_mean import (
     UnboundedMean,
@@ -19,8 +19,7 @@ from dpcore.mechanisms.robust.unbounded_mean import (
     scale_change,
     slack,
 )
-from dpcore.queries.ranges import Thresholds
-from dplab.robust import TRIALS, mean_errors, present_rows
+from dplab.robust import TRIALS, mean_errors
 from dplab.sweep import EPSILON_GRID as EPSILONS
 from dprelease.requests.coverage import bounds
 from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Rule
@@ -45,14 +44,7 @@ class MeanOutcome(Outcome[UnboundedMean]):
     @override
     def __init__(self, request: OneNumberRequest, mechanism: UnboundedMean) -> None:
         super().__init__(request, mechanism)
-        self.without_number = self.problem.domain.missing
-        if self.without_number:
-            self.dataset = present_rows(self.dataset)
-        domain = self.dataset.domain
-        assert is_number(domain)
-        self.domain = domain
-        queries = Thresholds(domain=domain)
-        self.problem = dataclasses.replace(self.problem, domain=domain, queries=queries, n=self.dataset.n)
+        self.domain = self.leave_out_missing()
         self.over_epsilon: Floats = remember(
             f"mean_errors|{request.source.key}|{mechanism!r}|{request.seed}",
             lambda: np.array([self._errors_at(epsilon)[1] for epsilon in EPSILONS]),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from dpcore.core import State
+from dpcore.core import Bound, State, rounded_up
 from dpcore.limits.bounds.applicable import lower_bound
 from dplab.measure import ErrorReport
 from dplab.recipe import DEFAULT_RECIPE, Recipe
@@ -50,6 +50,8 @@ def draw_popovers(*, why: Callable[[], None], numbers: Callable[[], None], code:
 def _why(recipe: Recipe, report: ErrorReport) -> None:
     """Draw the mechanism's description, its theorem, the lower bound, and a tour for new users."""
     st.markdown(recipe.entry.story)
+    if recipe.entry.weights:
+        st.latex(recipe.entry.weights)
     bound, observations = report.bound, []
     if len(report.answered):
         private = recipe.source.provenance.is_private
@@ -70,12 +72,22 @@ def _why(recipe: Recipe, report: ErrorReport) -> None:
         covers="for each release",
         opened=True,
     )
+    st.markdown(field_terms(bound, linear=recipe.weights is not None))
     lower = lower_bound(report.problem, report.guarantee, beta=recipe.beta)
     if lower is not None:
         st.markdown(f"Hatched: impossible (lower bound). {lower.statement} {lower.note}")
         st.caption(f"Reference: {lower.reference}.")
     for step in TOUR:
         st.markdown(step)
+
+
+def field_terms(bound: Bound, *, linear: bool) -> str:
+    """Return what the papers call the queries, their change by one row, and the guaranteed error."""
+    kind = "**linear query** adds up weights from 0 to 1" if linear else "**counting query** counts the rows in a set"
+    terms = f"A {kind}, as a share of n. Its **sensitivity** is 1/n: one row changes the answer by at most that."
+    if bound.guaranteed:
+        terms += f" The release is (α, β)-**useful** with α = {rounded_up(bound.value)} and β = {bound.beta:g}."
+    return terms
 
 
 def _numbers(pictures: Mapping[str, Picture]) -> None:

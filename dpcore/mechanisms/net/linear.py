@@ -223,6 +223,7 @@ ENTRIES = (
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(LinearQueries,),
         references=("Roth (2010), section 4", "McSherry and Talwar (2007)"),
+        weights=r"\Pr[D']\propto\exp\Bigl(-\frac{\varepsilon' n}{2\Delta}\max_{q\in Q}|q(D)-q(D')|\Bigr)",
         tiny={"points": 2},
     ),
 )
