@@ -113,6 +113,7 @@ GROWING = {
     "dprelease.ledger.stores.schema_shape:_expected": "definitions of a ledger's tables, by the version of a server",
     "dpcore.data.reading.scratch:_mine": "folders of private files, which are removed when the process ends",
     "pages.release.worker:_under_way": "draws under way, by random name and digest; each leaves when it is done",
+    "pages.learn.lecture.rooms:_rooms": "rooms of class guesses, weakly: their teachers' sessions keep them",
     "pages.release.shared_rows:_shared": "rows that a steward shares with analysts, weakly: one session keeps them",
     "pages.shell.tasks.shared:_results": "releases of generated and bundled data, which are public",
     "pages.shell.tasks.shared:_parts": "errors, walls and pictures of generated and bundled data, which are public",

@@ -186,7 +186,7 @@ def axis_margins(layout: Layout, *, across: bool) -> dict[str, float]:
     if not layout.get("visible", True):
         return {}
     tick, title = TICK * bool(layout["ticks"]), layout["title"]["text"]
-    labels = _tick_labels(layout)
+    labels = tick_labels(layout)
     if not across:
         widest = max((_width(text) for _, text in labels), default=0.0)
         width = EDGE + tick + widest + (TITLE_SPACE + LINE * title.count("<br>") if title else 0)
@@ -203,18 +203,18 @@ def axis_margins(layout: Layout, *, across: bool) -> dict[str, float]:
     return margins
 
 
-def _tick_labels(layout: Layout) -> list[tuple[float, str]]:
+def tick_labels(layout: Layout) -> list[tuple[float, str]]:
     """Return the approximate positions of an axis's tick labels, with their texts."""
     log, form = layout["type"] == "log", layout.get("tickformat", "")
     ticks = layout.get("tickvals")
     if not ticks:
         low, high = sorted(layout["range"])
         ticks = _powers(10.0**low, 10.0**high) if log else round_ticks(low, high, whole=False)
-    labels = layout.get("ticktext") or [_format_tick(place, form) for place in ticks]
+    labels = layout.get("ticktext") or [format_tick(place, form) for place in ticks]
     return [(math.log10(place) if log else float(place), text) for place, text in zip(ticks, labels, strict=True)]
 
 
-def _format_tick(value: float, form: str) -> str:
+def format_tick(value: float, form: str) -> str:
     """Return a number roughly as the browser formats it."""
     if form.endswith(("p", "%")):
         return f"{100 * value:,.3g}%"

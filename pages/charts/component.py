@@ -16,7 +16,14 @@ from pages.charts.pen import SHADES_ABOVE
 from pages.charts.picture import Axis, Handle, Heat, Picture
 from pages.charts.plotly import PlotlyFigure, render
 from pages.charts.script import MODULE
-from pages.shell.presentation import chart_place, extra_height, is_presenting, note_drawn, reserve_height
+from pages.shell.presentation import (
+    chart_place,
+    extra_height,
+    is_presenting,
+    note_drawn,
+    reserve_height,
+    width_share,
+)
 from pages.shell.state import SessionKey
 
 HERE = Path(__file__).resolve().parent
@@ -155,7 +162,11 @@ def _legend_height(drawn: PlotlyFigure) -> int:
     names = [len(str(trace["name"])) for trace in drawn.data if trace.get("showlegend")]
     if not names:
         return 0
-    return LEGEND_LINE * -(-len(names) // max(1, int(PRESENTED_WIDTH // (LETTER * max(names) + LEGEND_MARK)))) + 8
+    return (
+        LEGEND_LINE
+        * -(-len(names) // max(1, int(width_share() * PRESENTED_WIDTH // (LETTER * max(names) + LEGEND_MARK))))
+        + 8
+    )
 
 
 def draw_with_table(

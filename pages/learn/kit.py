@@ -14,6 +14,7 @@ from dpcore.core import Neighbours, exactly
 from dpcore.mechanisms import entry
 from pages.charts.component import draw, draw_with_table
 from pages.charts.picture import Curve, Dots, Mark, Picture
+from pages.learn.lecture.records import without_guess
 from pages.learn.pictures import hide_measured
 from pages.learn.screen import (
     BROKEN_SETTINGS,
@@ -85,6 +86,8 @@ class Lesson:
 
 def intro(text: str) -> None:
     """Draw the lesson's introduction."""
+    if record := SCREEN.get().record:
+        record.intro = text
     SCREEN.get().intro.markdown(text)
 
 
@@ -124,7 +127,7 @@ def relation(lesson: str, *, default: Neighbours, help_text: str) -> Neighbours:
 def pictures(lesson: str, *titles: str) -> str:
     """Draw the selection of a lesson's pictures and return it; the first before the result is revealed."""
     key = f"{lesson}-picture"
-    if not revealed():
+    if not revealed() or SCREEN.get().record:
         return titles[0]
     check_choice(key, titles, label="Picture")
     chosen = SCREEN.get().switch.segmented_control(
@@ -146,6 +149,8 @@ def picture(lesson_chart: Picture, *, key: str, badge: str, presented_roles: Col
     Measured marks are hidden until the result is revealed. A presentation has only the curves and dots of
     ``presented_roles``, if its legend has no room for all.
     """
+    if record := SCREEN.get().record:
+        return record.add_picture(lesson_chart, badge=badge)
     lesson_chart = dataclasses.replace(
         lesson_chart,
         sentence=phrase_guess(lesson_chart.sentence),
@@ -177,6 +182,9 @@ def show_result(text: str, *, verdict: str = "") -> None:
     """Draw the result, once it is revealed, and the verdict on a guess about it, which a presentation has too."""
     if not revealed():
         return
+    if record := SCREEN.get().record:
+        record.result = without_guess(text)
+        return
     SCREEN.get().result.markdown(phrase_guess(text))
     if verdict and has_current_guess():
         with presentation_place("reveal") if is_presenting() else SCREEN.get().result:
@@ -194,6 +202,9 @@ def theorem(formula: str, *details: str, reference: str, meaning: str = "") -> N
 
     A presentation has only the formula, and only once the result is revealed.
     """
+    if record := SCREEN.get().record:
+        record.formula, record.details, record.reference, record.meaning = formula, list(details), reference, meaning
+        return
     if is_presenting():
         if not revealed():
             return
@@ -221,7 +232,7 @@ def break_it(text: str, label: str, settings: Mapping[str, LessonSetting]) -> No
         label: label of the button.
         settings: values of controls, by link parameter.
     """
-    if not revealed():
+    if not revealed() or SCREEN.get().record:
         return
     guess = f"{SCREEN.get().lesson}-guess"
     with SCREEN.get().breaking:

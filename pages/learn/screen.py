@@ -17,6 +17,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Parameter
 from pages.charts.picture import Mark, Rule
+from pages.learn.lecture.records import LessonRecord
+from pages.learn.lecture.rooms import GuessQuestion
 from pages.shell.controls import check_choice, check_link, stops
 from pages.shell.links import in_link
 from pages.shell.presentation import hide_part, is_presenting, presentation_place, set_extra_height
@@ -38,7 +40,8 @@ class Screen:
     """Containers of a lesson's parts, with its key and the state of the guess.
 
     ``shown``: the result is revealed. ``guessed``: the user moved the control. ``guess_is_old``: the guess was about
-    another question. ``titled``: the picture has a title.
+    another question. ``titled``: the picture has a title. ``asked``: the question, for a class. ``answer``: its result,
+    as a guess. ``record``: collects the revealed lesson, which then is not drawn.
     """
 
     intro: DeltaGenerator
@@ -54,14 +57,17 @@ class Screen:
     titled: bool = False
     guessed: bool = True
     guess_is_old: bool = False
+    asked: GuessQuestion | None = None
+    answer: float | None = None
+    record: LessonRecord | None = None
 
 
 SCREEN: ContextVar[Screen] = ContextVar("screen of this run's lesson")
 
 
 @contextmanager
-def screen() -> Iterator[None]:
-    """Draw the three columns; the context is the container of the controls."""
+def screen(record: LessonRecord | None = None) -> Iterator[None]:
+    """Draw the three columns; the context is the container of the controls. A record collects what is revealed."""
     set_extra_height(CONTROLS_HEIGHT)
     intro = st.container()
     with st.container(key="lesson"):
@@ -83,6 +89,7 @@ def screen() -> Iterator[None]:
             theorem=theorem,
             breaking=breaking,
             below=st.container(),
+            record=record,
         )
     )
     with controls:
@@ -112,12 +119,20 @@ def verdict(guess: float, answer: float, *, unit: str = "", near: float = 0.5) -
     >>> verdict(15, 12), verdict(4, 0, unit=" points")
     ('Your guess was 3 too high.', 'Your guess was 4 points too high.')
     """
+    if drawn := SCREEN.get(None):
+        drawn.answer = answer
     smaller, larger = sorted((guess, answer))
     if larger - smaller <= near or larger <= 1.1 * smaller:
         return "Your guess was right."
     ratio = larger / smaller if smaller > 0 else math.inf
     distance = f"{ratio:.2g} times" if 1.95 <= ratio < 99.5 else f"{larger - smaller:.2g}{unit}"
     return f"Your guess was {distance} too {'high' if guess > answer else 'low'}."
+
+
+def grade(guess: str, answer: str, answers: Sequence[str]) -> str:
+    """Return whether a choice among answers was right, as a sentence."""
+    SCREEN.get().answer = list(answers).index(answer)
+    return f"Your guess was {'right' if guess == answer else 'wrong'}."
 
 
 def _guess_is_old() -> bool:
@@ -133,10 +148,15 @@ def _is_broken() -> bool:
     )
 
 
-def _reveal(lesson: str, question: str, place: DeltaGenerator, *, guess: LessonSetting | None, moved: bool) -> None:
+def _reveal(asked: GuessQuestion, place: DeltaGenerator, *, guess: LessonSetting | None, moved: bool) -> None:
     """Draw the question and the toggle that reveals the result, and update the screen's state."""
-    with presentation_place("reveal"):
-        shown = bool(st.toggle("Show what happens", key=in_link(f"{lesson}-shown"), bind="query-params"))
+    lesson, question = asked.lesson, asked.text
+    SCREEN.get().asked = asked
+    if record := SCREEN.get().record:
+        record.question, shown = question, True
+    else:
+        with presentation_place("reveal"):
+            shown = bool(st.toggle("Show what happens", key=in_link(f"{lesson}-shown"), bind="query-params"))
     hide_part("guess" if shown else "slider")
     SCREEN.get().shown, SCREEN.get().lesson = shown, lesson
     SCREEN.get().guessed = moved
@@ -166,7 +186,11 @@ def guess_number(lesson: str, question: str, *, label: str, low: int, high: int,
         key = f"{lesson}-guess"
         check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
         guess = st.slider(label, low, high, default, key=in_link(key), format=f"%d{unit}", bind="query-params")
-        _reveal(lesson, question, place, guess=guess, moved=guess != default)
+        values = tuple(range(low, high + 1))
+        asked = GuessQuestion(
+            lesson=lesson, text=question, label=label, values=values, default=default, form=f"%d{unit}"
+        )
+        _reveal(asked, place, guess=guess, moved=guess != default)
     return int(guess)
 
 
@@ -175,7 +199,8 @@ def guess_stop(lesson: str, question: str, *, label: str, options: Sequence[floa
     with _guess_place():
         place = st.container()
         guess = stops(label, options, default, key=f"{lesson}-guess")
-        _reveal(lesson, question, place, guess=guess, moved=guess != default)
+        asked = GuessQuestion(lesson=lesson, text=question, label=label, values=tuple(options), default=default)
+        _reveal(asked, place, guess=guess, moved=guess != default)
     return guess
 
 
@@ -193,7 +218,9 @@ def guess_answer(lesson: str, question: str, *, label: str, answers: Mapping[str
             format_func=lambda answer: answers[answer],
             bind="query-params",
         )
-        _reveal(lesson, question, place, guess=guess, moved=guess is not None)
+        values, names = tuple(range(len(answers))), tuple(answers.values())
+        asked = GuessQuestion(lesson=lesson, text=question, label=label, values=values, names=names)
+        _reveal(asked, place, guess=guess, moved=guess is not None)
     return guess or ""
 
 

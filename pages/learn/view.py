@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 
 import streamlit as st
 
 from pages.learn.kit import Lesson
+from pages.learn.lecture import guesses, plan
 from pages.learn.other_pages import ELSEWHERE
 from pages.learn.overview import STYLE, in_order, show_overview, show_path, teachers_list
 from pages.learn.paper_tables.tables import show_paper_tables
@@ -35,12 +38,20 @@ LESSONS = {each.key: each for each in OVERVIEW if each.show is not None}
 def learn() -> None:
     """Draw what the link selects: a lesson, the list for teachers, the papers' tables, or the overview."""
     st.html(f"<style>{STYLE}</style>")
+    if room := st.query_params.get(guesses.PARAMETER):
+        guesses.show_phone_page(room)
+        return
     chosen, own_data = _chosen(), st.query_params.get("view") == OWN_DATA["view"]
     _keep_address(chosen, own_data=own_data)
     if chosen == TEACHERS:
         st.title("Lessons, for teachers", anchor=False)
         _back()
+        st.page_link("learn/page.py", label="Make a lecture of some lessons →", query_params={"lesson": plan.LECTURE})
         teachers_list(OVERVIEW)
+    elif chosen == plan.LECTURE:
+        st.title("A lecture", anchor=False)
+        _back()
+        plan.show_plan(LESSONS)
     elif chosen == PRINTED:
         st.title("What do the papers print, and what is correct?", anchor=False)
         _back()
@@ -68,10 +79,12 @@ def learn() -> None:
 
 def _lesson(lesson: Lesson, *, own_data: bool) -> None:
     """Draw a lesson, or its view of all settings and the reader's own data."""
-    shown_view = lesson.own_data if own_data else None
+    shown_view, lecture = lesson.own_data if own_data else None, plan.lecture_of_link(LESSONS)
     with st.container(horizontal=True, vertical_alignment="center", key="lesson_head"):
         st.title(lesson.question, anchor=False, width="content")
         _back()
+        if lecture:
+            st.page_link("learn/page.py", label="← The lecture", query_params=plan.lecture_address(lecture))
         page, label, query = lesson.workbench, "All settings, your data →", lesson.workbench_link
         if shown_view:
             page, label, query = lesson.page, "← The lesson", lesson.address
@@ -83,15 +96,20 @@ def _lesson(lesson: Lesson, *, own_data: bool) -> None:
         shown_view()
         return
     assert lesson.show is not None
-    with screen():
+    with screen(), guesses.class_guess() if lecture and is_presenting() else nullcontext():
         lesson.show()
-    _next(lesson)
+    _next(lesson, lecture)
 
 
-def _next(lesson: Lesson) -> None:
-    """Draw the link to what follows in the overview; a presentation stays one."""
+def _next(lesson: Lesson, lecture: Sequence[str]) -> None:
+    """Draw the links to what is before and after it in the lecture, or after it in the overview."""
     presenting = is_presenting()
     with presentation_place("reveal") if presenting else SCREEN.get().breaking.container(key="lesson_next"):
+        if lesson.key in lecture:
+            for label, key in plan.neighbouring_lessons(lecture, lesson.key):
+                query = plan.lecture_address(lecture, key, presenting=presenting)
+                st.page_link(lesson.page, label=label, help=LESSONS[key].question, query_params=query, width="content")
+            return
         for each in OVERVIEW[OVERVIEW.index(lesson) + 1 :][:1]:
             more = {PRESENTATION_KEY: "1"} if presenting else {}
             query = {**each.address, **more}

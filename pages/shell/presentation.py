@@ -46,6 +46,7 @@ class Presentation:
         charts: keys of the charts that may be.
         outside: parts that stay on the page for now.
         extra_height: pixels that the chart may have besides the usual ones.
+        is_split: something else stands beside the chart, in place of the link's code.
     """
 
     parts: dict[Part, DeltaGenerator]
@@ -53,6 +54,7 @@ class Presentation:
     charts: set[str] = field(default_factory=lambda: set(CHARTS))
     outside: set[Part] = field(default_factory=set)
     extra_height: int = 0
+    is_split: bool = False
 
 
 _presentation: ContextVar[Presentation | None] = ContextVar("presentation of this run", default=None)
@@ -118,10 +120,12 @@ def presentation_container(title: str, *, leave: Callable[[], None]) -> Iterator
         st.rerun()
     st.html(f"<style>{STYLE}</style>")
     corner.button("End (Esc)", on_click=end_presentation)
-    with aside:
-        _draw_code(link())
+    if not presentation.is_split:
+        with aside:
+            st.html(qr_code(link(), alt="QR code of the link to this page"))
     if urlsplit(link()).hostname in LOCAL_HOSTS:
-        (below if presentation.extra_height else aside).caption("The link works on this machine only.")
+        phones = " Phones cannot open it." if presentation.is_split else ""
+        (below if presentation.extra_height else aside).caption("The link works on this machine only." + phones)
 
 
 def set_title(text: str) -> None:
@@ -192,6 +196,22 @@ def extra_height() -> int:
     return presentation.extra_height if presentation else 0
 
 
+def place_beside_chart() -> DeltaGenerator:
+    """Return a place beside the chart, which takes two thirds of the width, before it is drawn."""
+    presentation = _presentation.get()
+    if presentation is None:
+        return st.container()
+    presentation.is_split = True
+    presentation.parts["chart"], beside = presentation.parts["chart"].columns([2, 1])
+    return beside
+
+
+def width_share() -> float:
+    """Return the share of the presentation's width that the chart has."""
+    presentation = _presentation.get()
+    return 2 / 3 if presentation and presentation.is_split else 1.0
+
+
 def hide_part(part: Literal["guess", "slider"]) -> None:
     """Hide a part of a presentation: before the result there is a guess, then a slider, at the same place."""
     if _presentation.get():
@@ -210,7 +230,7 @@ def link() -> str:
     return f"{base}?{urlencode(controls)}" if controls else base
 
 
-def _draw_code(address: str) -> None:
-    """Draw the address as a QR code, which is a link as well."""
+def qr_code(address: str, *, alt: str) -> str:
+    """Return the QR code of an address as HTML, which is a link as well."""
     picture = segno.make(address, error="l", micro=False).svg_data_uri(border=2, light="white")
-    st.html(f'<a href="{escape(address)}"><img alt="QR code of the link to this page" src="{escape(picture)}"></a>')
+    return f'<a href="{escape(address)}"><img alt="{escape(alt)}" src="{escape(picture)}"></a>'

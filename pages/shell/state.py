@@ -71,3 +71,8 @@ def drop(*keys: str) -> None:
     """Remove values by their keys, in this order."""
     for key in keys:
         st.session_state.pop(key, None)
+
+
+def drop_all(prefix: str) -> None:
+    """Remove the values of all keys that begin with a text."""
+    drop(*(str(key) for key in st.session_state if str(key).startswith(prefix)))

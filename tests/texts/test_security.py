@@ -16,6 +16,7 @@ from dprelease.downloads import MAX_UNPACKED
 from dprelease.downloads.uploads import MAX_MEMORY, MAX_SECONDS
 from dprelease.release import FEW
 from pages.data.upload import LIMITS
+from pages.learn.lecture import rooms
 from pages.shell.server import access, headers, host_origin, upload_limits
 from tests import PACKAGES, ROOT
 from tests.kit import ran
@@ -52,6 +53,12 @@ def answer(layer: Callable[[ASGIApp], Any], path: str, *, query: str = "") -> tu
     }  # fmt: skip
     ran(layer(page)(scope, receive, send))
     return sent[0]["status"], Headers(raw=sent[0]["headers"])
+
+
+def test_a_class_guess_has_the_limits_that_are_named() -> None:
+    assert f"has {8 * rooms.NAME_BYTES} random bits" in TEXT
+    assert f"at most {rooms.MAX_GUESSES} guesses, a server at most {rooms.MAX_ROOMS} rooms" in TEXT
+    assert rooms.MAX_SECONDS == 3600 and "an hour after the room was opened" in TEXT
 
 
 def test_every_answer_carries_the_referrer_policy_that_is_named() -> None:

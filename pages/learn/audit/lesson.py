@@ -53,8 +53,8 @@ def _line_up() -> None:
     if result is not None:
         truth = "broken" if suspect.fault else "right"
         fact = suspect.fault or "The claim is true. There is a proof; no test can show this."
-        grade = f"Your guess was {'right' if guess == truth else 'wrong'}."
-        kit.show_result(f"**{result.sentence}** {kit.SIMULATED}\n\n{fact}", verdict=grade)
+        verdict = screen.grade(guess, truth, tuple(ANSWERS))
+        kit.show_result(f"**{result.sentence}** {kit.SIMULATED}\n\n{fact}", verdict=verdict)
     _pictures(result, epsilon=EPSILON)
     _theorem()
     kit.break_it(

@@ -72,7 +72,7 @@ def lesson() -> None:
     kit.show_result(
         f"**{weak}** is found at γ = 0.01, **{strong}** at γ = 0.5. A small weight reduces the noise "
         f"as much as the secret. {kit.SIMULATED}",
-        verdict=f"Your guess was {'right' if guess == 'same' else 'wrong'}.",
+        verdict=screen.grade(guess, "same", tuple(ANSWERS)),
     )
     spread = float(np.ptp(runs.levels))
     bound = fat_shattering.error_bound(

@@ -8,6 +8,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Page, ViewportSize
 
+from pages.learn.lecture.plan import LECTURE
 from pages.learn.view import LESSONS, PRINTED, TEACHERS, THEOREMS
 from tests.browser.layout.faults import faults
 from tests.browser.pages.test_words import LINKS
@@ -28,7 +29,7 @@ PLACES = {
     "lists": "tables?view=Decision+lists",
     "boxes": "tables?view=Boxes",
     "wall": "learn",
-    **{key: f"learn?lesson={key}" for key in (TEACHERS, PRINTED, THEOREMS, *LESSONS)},
+    **{key: f"learn?lesson={key}" for key in (TEACHERS, LECTURE, PRINTED, THEOREMS, *LESSONS)},
 }
 """The link to each page, view and lesson."""
 
