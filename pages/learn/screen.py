@@ -17,6 +17,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Parameter
 from pages.charts.picture import Mark, Rule
+from pages.learn.stored_guess import BROKEN_SETTINGS, LessonSetting, is_asked_again
 from pages.shell.controls import check_choice, check_link, stops
 from pages.shell.links import in_link
 from pages.shell.presentation import hide_part, is_presenting, presentation_place, set_extra_height
@@ -24,11 +25,6 @@ from pages.shell.state import SessionKey
 
 WIDTHS = (30, 56, 34)
 """Relative widths of the columns: guess and controls, picture, theorem."""
-LessonSetting = float | str | bool
-BROKEN_SETTINGS = SessionKey[dict[str, LessonSetting]]("lesson_broken", {})
-"""Settings of the last "Break it", and the guess before it."""
-GUESSES = SessionKey[dict[str, tuple[LessonSetting | None, str]]]("lesson_asked", {})
-"""Guess and its question, by lesson."""
 CONTROLS_HEIGHT = 2
 """Pixels of a presentation that a lesson's layout leaves to its chart."""
 
@@ -140,12 +136,8 @@ def _reveal(lesson: str, question: str, place: DeltaGenerator, *, guess: LessonS
     hide_part("guess" if shown else "slider")
     SCREEN.get().shown, SCREEN.get().lesson = shown, lesson
     SCREEN.get().guessed = moved
-    guesses = GUESSES.setdefault({})
-    if (
-        not shown or lesson not in guesses or guesses[lesson][0] != guess
-    ):  # the guess belongs to the question at which it was made
-        guesses[lesson] = guess, question
-    SCREEN.get().guess_is_old = guesses[lesson][1] != question
+    with SCREEN.get().below:
+        SCREEN.get().guess_is_old = is_asked_again(lesson, question, guess=guess, shown=shown)
     place.markdown(question if shown else f"**Guess first.** {question}")
 
 

@@ -47,6 +47,53 @@ def started(**link: str) -> AppTest:
     return sound(app.run())
 
 
+def test_a_card_opens_its_pictures_in_the_place_of_the_data_and_the_link_holds_it() -> None:
+    app = started(trials="100", bits="5", n="1000")
+    assert set(drawn(app)) == {"data_chart"} and "card" not in app.query_params
+    shown = {
+        "wrong": {"worst_chart", "band_chart"},
+        "others": {"tradeoff_chart"},
+        "attack": set(),
+        "all": {"data_chart", "band_chart", "worst_chart", "tradeoff_chart"},
+    }
+    for card, charts in shown.items():
+        sound(app.segmented_control(key="card").set_value(card).run())
+        assert set(drawn(app)) == charts and app.query_params["card"] == card
+        assert set(drawn(started(trials="100", bits="5", n="1000", card=card))) == charts
+    sound(app.segmented_control(key="card").set_value("data").run())
+    assert set(drawn(app)) == {"data_chart"} and "card" not in app.query_params
+    assert len(started(card="no-such").warning) == 1
+
+
+def test_a_new_target_error_opens_its_ranking_once() -> None:
+    app = started(trials="100", bits="5", n="1000")
+    sound(app.text_input(key="target").set_value("5%").run())
+    assert set(drawn(app)) == {"needed_chart"}
+    sound(app.segmented_control(key="card").set_value("data").run())
+    assert set(drawn(app)) == {"data_chart"}
+    sound(app.text_input(key="target").set_value("6%").run())
+    assert set(drawn(app)) == {"needed_chart"}
+
+
+def test_a_picture_s_menu_has_its_sentence_numbers_and_code_and_files_only_of_public_rows() -> None:
+    app = started(trials="100", bits="5", n="1000")
+    app.session_state["data_chart_more"] = True
+    sound(app.run())
+    assert drawn(app)["data_chart"]["sentence"] in [each.value for each in app.markdown]
+    assert len(app.dataframe) == len(app.code) == len(app.get("download_button")) == 1
+    assert component(app, "data_chart_files") == {"key": "data_chart"}
+    app = AppTest.from_file(MAIN, default_timeout=600)
+    app.session_state["upload"] = uploaded(private=True)
+    app.session_state["data"] = "my-file"
+    app.run()
+    sound(app.toggle(key="steward_choice").set_value(True).run())
+    app.session_state["data_chart_more"] = True
+    sound(app.run())
+    assert app.code and not app.get("download_button")
+    with pytest.raises(ValueError, match="unpack"):
+        component(app, "data_chart_files")
+
+
 def test_other_data_do_not_take_the_empty_link_of_the_ages_with_which_it_opens() -> None:
     app = started()
     assert (app.query_params["data"], app.query_params["bits"]) == ("ages", "7")
