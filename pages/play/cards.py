@@ -47,8 +47,9 @@ def open_for_target(target: float | None) -> None:
     """Open the ranking of mechanisms when a target error is new."""
     if target == LAST_TARGET.value:
         return
+    is_linked = not LAST_TARGET.is_set and KEY in st.query_params
     LAST_TARGET.value = target
-    if target is not None and SessionKey[str](KEY, st.query_params.get(KEY, DATA)).value != ALL:
+    if target is not None and not is_linked and SessionKey[str](KEY, DATA).value != ALL:
         set_controls({KEY: OTHERS})
 
 
@@ -61,7 +62,7 @@ def ask_card() -> str:
 def draw_attacks(recipe: Recipe) -> None:
     """Draw links to the attacks and to the test of this mechanism's claim, each with what is seen there."""
     claim = audit_link(recipe.entry, dict(recipe.values), recipe.neighbours)
-    queries = {lesson: {"lesson": lesson} for lesson in ATTACKS} | {"audit": claim}
+    queries = {lesson: {"lesson": lesson, f"{lesson}-shown": "true"} for lesson in ATTACKS} | {"audit": claim}
     for column, (lesson, (name, seen)) in zip(st.columns(len(ATTACKS)), ATTACKS.items(), strict=True):
         with column.container(border=True, height="stretch", key=f"attack_{lesson}"):
             drawing = next(LESSONS.glob(f"*/{lesson}.svg")).read_bytes()
