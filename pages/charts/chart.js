@@ -10,7 +10,7 @@ const NARROW = 480, LONG = 24; // pixels of a phone's chart, and letters of the 
 const NAMES = 130, SECOND = 13; // pixels beside the lines for longer names, and of their second lines
 const BADGE_LETTER = 10, BADGE_LINE = 14, BADGE_PAD = 13, APART = 12; // pixels: the smallest letter of the badge; from one of its lines to the next; from the last of several to the title of an axis
 const SCREEN = { width: 1280, height: 900 }, ROWS = 480, MOST = 0.45; // pixels that a page is made for, and of its charts; share of a window that one may take
-const ALONE = 0.5, LARGE = 2, LARGER = 1.2; // the same of one that stands for all; how much higher that one is, on a phone less
+const AROUND = 400, LARGE = 2, LARGER = 1.2; // pixels around one that stands for all; how much higher that one is, on a phone less
 const CONFIG = { displayModeBar: false, responsive: false, showTips: false, scrollZoom: false };
 export const charts = new Map();
 const libraries = new Map(), leaving = new WeakMap();
@@ -203,7 +203,7 @@ function sized(chart, { layout, data, beside: aside } = chart.figure, width = ch
 function tall(chart, height) {
   if (chart.plot.closest(".st-key-presentation_chart")) return height;
   const alone = chart.plot.closest(".st-key-alone"), phone = window.innerWidth <= NARROW;
-  const most = (alone && !phone ? ALONE : MOST) * window.innerHeight;
+  const most = alone && !phone ? window.innerHeight - AROUND : MOST * window.innerHeight;
   const larger = alone ? Math.max(height, Math.min((phone ? LARGER : LARGE) * height, most)) : height;
   if (window.innerWidth < SCREEN.width) return larger;
   const grown = larger * (1 + Math.max(0, window.innerHeight - SCREEN.height) / ROWS);

@@ -19,7 +19,7 @@ from dpcore.core import Parameter
 from pages.charts.picture import Mark, Rule
 from pages.learn.stored_guess import BROKEN_SETTINGS, LessonSetting, is_asked_again
 from pages.shell.controls import check_choice, check_link, stops
-from pages.shell.links import in_link
+from pages.shell.links import in_link, to_link
 from pages.shell.presentation import hide_part, is_presenting, presentation_place, set_extra_height
 from pages.shell.state import SessionKey
 
@@ -132,7 +132,8 @@ def _is_broken() -> bool:
 def _reveal(lesson: str, question: str, place: DeltaGenerator, *, guess: LessonSetting | None, moved: bool) -> None:
     """Draw the question and the toggle that reveals the result, and update the screen's state."""
     with presentation_place("reveal"):
-        shown = bool(st.toggle("Show what happens", key=in_link(f"{lesson}-shown"), bind="query-params"))
+        key = in_link(f"{lesson}-shown")
+        shown = bool(st.toggle("Show what happens", key=key, bind="query-params", on_change=to_link, args=(key,)))
     hide_part("guess" if shown else "slider")
     SCREEN.get().shown, SCREEN.get().lesson = shown, lesson
     SCREEN.get().guessed = moved
@@ -157,7 +158,10 @@ def guess_number(lesson: str, question: str, *, label: str, low: int, high: int,
         place = st.container()
         key = f"{lesson}-guess"
         check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
-        guess = st.slider(label, low, high, default, key=in_link(key), format=f"%d{unit}", bind="query-params")
+        guess = st.slider(
+            label, low, high, default, key=in_link(key), format=f"%d{unit}", bind="query-params", on_change=to_link,
+            args=(key,),
+        )  # fmt: skip
         _reveal(lesson, question, place, guess=guess, moved=guess != default)
     return int(guess)
 
@@ -184,6 +188,8 @@ def guess_answer(lesson: str, question: str, *, label: str, answers: Mapping[str
             key=in_link(key),
             format_func=lambda answer: answers[answer],
             bind="query-params",
+            on_change=to_link,
+            args=(key,),
         )
         _reveal(lesson, question, place, guess=guess, moved=guess is not None)
     return guess or ""

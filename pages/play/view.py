@@ -36,7 +36,7 @@ from pages.play.target import ask_target, draw_needed
 from pages.play.weights import draw_weights
 from pages.shell.addresses import app_pages
 from pages.shell.links import in_link
-from pages.shell.presentation import allow_in_presentation, is_presenting, presentation_place
+from pages.shell.presentation import allow_in_presentation, is_presenting, presentation_place, set_title
 from pages.shell.releasable import keep_shown
 from pages.shell.state import set_controls
 from pages.shell.status import may_show
@@ -50,6 +50,7 @@ STYLE = (Path(__file__).resolve().parent / "play.css").read_text(encoding="utf-8
 
 def show_play() -> None:
     """Draw the controls and their results."""
+    set_title("What does privacy cost?")
     controls_place = place_of_rail()
     st.html(f"<style>{STYLE}</style>")
     with controls_place:
