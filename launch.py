@@ -2,8 +2,10 @@
 
 dpscope                     start the app and open it in a browser; Ctrl-C ends it
 dpscope --port 9000 --no-browser
-dpscope release | verify | ledger …
-                            a real release, its verification, the ledger; --help after each says more
+dpscope demo                the same for anybody: public and made-up data, no ledger, nothing stored
+dpscope plan | release | verify | ledger …
+                            statistics and their errors, a real release, its verification, the ledger; --help after
+                            each says more
 
 ``run.py`` does the same from a checkout, before the libraries are there: importing this file needs none of them.
 """
@@ -28,7 +30,9 @@ from typing import IO
 
 HERE = Path(__file__).resolve().parent
 LOCALHOST = "127.0.0.1"
-LEDGER_COMMANDS = ("release", "verify", "ledger")
+LEDGER_COMMANDS = ("plan", "release", "verify", "ledger")
+DEMONSTRATION = "DPSCOPE_PUBLIC_DEMO"
+"""Variable that makes the app a public demonstration, as pages/shell/server/host_origin.py reads it."""
 
 
 def say(sentence: str) -> None:
@@ -137,6 +141,7 @@ def options_of(arguments: list[str], *, program: str, explanation: str | None) -
     parser = argparse.ArgumentParser(
         prog=program, description=explanation, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("demo", nargs="?", choices=["demo"], help="a public demonstration: no data of one's own")
     parser.add_argument(
         "--port", type=port_number, default=8501, help="another port is used if this one is taken (default: 8501)"
     )
@@ -147,19 +152,24 @@ def options_of(arguments: list[str], *, program: str, explanation: str | None) -
 def serve(options: argparse.Namespace, *, python: Path) -> int:
     """Serve the app until it is interrupted; returns what the server returns, or 1 if it does not start."""
     port = free_port(preferred=options.port)
-    code = secrets.token_urlsafe(32)
+    code = "" if options.demo else secrets.token_urlsafe(32)
+    if options.demo:
+        os.environ[DEMONSTRATION] = "1"
     process = start_app(python=python, port=port, code=code)
-    address = f"http://{LOCALHOST}:{port}/?access_code={code}"
+    address = f"http://{LOCALHOST}:{port}/" + (f"?access_code={code}" if code else "")
     try:
         if not wait_for_health(process, port=port):
             say("The app did not start; the reason is above.")
             return 1
         say(f"dpscope is at {address} (Ctrl-C ends it)")
-        say(f"The ledger of releases is in {ledger_folder()}.")
-        say(
-            "The browser that first opens this address becomes the data owner's and can spend the budget. The "
-            "code in the address works once."
-        )
+        if code:
+            say(f"The ledger of releases is in {ledger_folder()}.")
+            say(
+                "The browser that first opens this address becomes the data owner's and can spend the budget. The "
+                "code in the address works once."
+            )
+        else:
+            say("This is a public demonstration: without a ledger, and nothing is stored.")
         with opened_in_browser(address) if not options.no_browser and has_screen() else nullcontext():
             return process.wait()
     except KeyboardInterrupt:

@@ -7,9 +7,13 @@ python3 run.py test quick          the same without the browser, the pages and w
 python3 run.py test full           the other draws, sizes, relations and themes, which `test` leaves out
 python3 run.py test harness        hostile files by real upload, killed servers and releases
 python3 run.py test engines        the same counts of Postgres and of Spark as of a file; installs both, and Java
+python3 run.py test oldest         quick tests of data and releases with the oldest versions that pyproject.toml allows
 python3 run.py test mutants        plants faults in a copy of the code; a test must catch each
 python3 run.py test -k median      anything else goes to pytest
 python3 run.py bench               the benchmarks
+python3 run.py demo                start the app as a public demonstration: no ledger, nothing stored
+python3 run.py plan codebook.csv statistics.txt --n 5000 --epsilon 1
+                                   plan the statistics of a text, and show the error of each before any release
 python3 run.py release request.json data.csv
                                    charge, draw and store one release; without data, only rehearse it
 python3 run.py verify certificate.json counts.csv
@@ -70,8 +74,11 @@ SUITES = {
     "full": "full",
     "harness": "harness",
     "engines": "engines",
+    "oldest": "not browser and not page and not slow and not full and not harness and not engines",
 }
 """Which tests a named command runs, as pytest's -m has it; pyproject.toml says what the marks mean."""
+OLDEST = ("tests/dpcore/data", "tests/dpcore/randomness", "tests/dprelease")
+"""Tests of what libraries do for us: reading files, exact noise, the ledger, certificates."""
 
 
 LAST_FAILED = HERE / ".pytest_cache" / "v" / "cache" / "lastfailed"
@@ -117,6 +124,12 @@ def requirements(groups: Iterable[str]) -> list[str]:
     return needed
 
 
+def oldest_of(requirement: str) -> str:
+    """A requirement of the oldest version that it allows."""
+    name, _, rest = requirement.partition(">=")
+    return f"{name}=={rest.partition(',')[0]}"
+
+
 def digest(files: Iterable[Path]) -> str:
     """One hash of several files' contents."""
     return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
@@ -137,8 +150,10 @@ def works(python: Path) -> bool:
     return run([python, "-c", f"import sys; sys.exit(sys.version_info < {OLDEST_PYTHON})"]) == 0
 
 
-def ensure_environment(environment: Path, *, groups: set[str]) -> Path:
+def ensure_environment(environment: Path, *, groups: set[str], oldest: bool = False) -> Path:
     """Make or bring up to date a virtual environment with the app's requirements and some groups.
+
+    Of what pyproject.toml names it has the versions of constraints.txt, or the oldest ones.
 
     The stamp inside is written last, so that an interrupted installation is taken up again.
 
@@ -162,9 +177,11 @@ def ensure_environment(environment: Path, *, groups: set[str]) -> Path:
     groups = groups | installed
     needed_by = " and ".join(["the app", *sorted(groups)]) + (" need" if groups else " needs")
     say(f"Installing what {needed_by} (a minute or two, once) …")
-    pip_install = ("-m", "pip", "install", "-qq", "--no-input", "-c", CONSTRAINTS)
+    pip_install, pinned = ("-m", "pip", "install", "-qq", "--no-input"), ("-c", CONSTRAINTS)
+    needed = requirements(sorted(groups))
     # First pip itself, in the version of constraints.txt: the one that came with Python may be years old.
-    if any(run([python, *pip_install, *what]) != 0 for what in (("--upgrade", "pip"), requirements(sorted(groups)))):
+    steps = ((*pinned, "--upgrade", "pip"), map(oldest_of, needed) if oldest else (*pinned, *needed))
+    if any(run([python, *pip_install, *what]) != 0 for what in steps):
         sys.exit("pip could not install the requirements; its reason is above.")
     stamp.write_text("\n".join([wanted, *sorted(groups)]) + "\n", encoding="utf-8")
     return python
@@ -273,21 +290,24 @@ def test(arguments: list[str]) -> int:
     """Run every check of a suite, even after one fails; types are checked beside the tests."""
     suite = arguments[0] if arguments and arguments[0] in (*SUITES, "mutants") else ""
     asked = arguments[1:] if suite else arguments
-    groups = {"test", "docs", "engines", "spark" if suite == "engines" else "login"}
-    python = ensure_environment(HERE / ".venv", groups=groups)
+    oldest = suite == "oldest"
+    groups = {"test", "engines"} | (set() if oldest else {"docs", "spark" if suite == "engines" else "login"})
+    python = ensure_environment(HERE / (".venv-oldest" if oldest else ".venv"), groups=groups, oldest=oldest)
     # As the app has it: two processes share the cores, and threads that wait for a busy core spin.
     variables = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
     # What is compiled is kept: without, every worker and every server they start compiles all of it anew.
     variables.pop("PYTHONDONTWRITEBYTECODE", None)
     if suite == "engines":
         variables |= ensure_engines()
-    if suite != "quick":
+    if suite not in {"quick", "oldest"}:
         variables["CHROMIUM"] = ensure_chromium()
     if suite == "mutants":
         return run([python, "-m", "tests.mutants", *asked], variables)
     workers = WORKERS if suite else WITH_ONE_BROWSER
     pytest: list[str | Path] = [python, "-m", "pytest", "-m", SUITES[suite], *workers, "--durations=12", *asked]
-    if suite in {"full", "harness", "engines"}:
+    if oldest and not asked:
+        pytest += OLDEST
+    if suite in {"full", "harness", "engines", "oldest"}:
         return run_tests(pytest, variables)
     failed = lint(python)
     with ThreadPoolExecutor(1) as beside:

@@ -32,11 +32,14 @@ from dpcore.core import (
     paused,
 )
 from dpcore.core import finish as finish  # for scripts, which measure and finish
+from dpcore.core.plots import spread
 from dpcore.limits.chance import binomial_interval
 from dpcore.randomness import Sampler
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from dpcore.core.plots import Figure
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Quantiles over trials for the bands: a 90% band, a 50% band and the median."""
@@ -112,6 +115,12 @@ class ErrorReport:
 
         trials = np.arange(self.trials)
         return pd.DataFrame({"trial": trials, "refused": self.refused, "worst": self.worst, "mean_error": self.typical})
+
+    def plot(self) -> Figure:
+        """Return a Plotly figure of the worst errors of all trials, with the guaranteed one where it applies."""
+        limit = self.bound.value if self.bound.guaranteed else math.inf
+        words = f"guaranteed with probability {1 - self.bound.beta:g}"
+        return spread(self.answered.tolist(), limit=limit, limit_words=words, across="worst error, share of n")
 
 
 def quantile_of_errors(errors: Sequence[NDArray[np.floating[Any]]], level: float) -> float:

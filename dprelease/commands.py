@@ -1,5 +1,6 @@
 """Command line of the ledger, with the same operations as the pages. ``run.py`` starts it.
 
+plan DESCRIPTION LINES   plan statistics, one per line, for one epsilon, and show the error of each
 release PLAN DATA        charge, draw and store one release, of a plan or a request; writes its files and certificate
 verify CERTIFICATE FILE…  verify a certificate and its files
 ledger register DATA …   begin a ledger for a table
@@ -21,8 +22,9 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TextIO
 
-from dpcore.core import DataError, Neighbours, ParameterError, read_number, read_whole_number
+from dpcore.core import DataError, Neighbours, ParameterError, exactly, finish, read_number, read_whole_number
 from dpcore.core.documents import MAX_CHARACTERS, parse_document
+from dpcore.data.dictionaries.opening import open_dictionary
 from dpcore.data.reading.format import USUAL, Format, read_format
 from dpcore.data.reading.format_text import format_sentence
 from dpcore.data.reading.scratch import remove_all_when_ended
@@ -44,8 +46,14 @@ from dprelease.ledger.records import (
 )
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import BudgetMeasure, Price
+from dprelease.plan.errors import Prediction, predict
+from dprelease.plan.groups import QUANTILES, SHARE
+from dprelease.plan.planned_question import PlannedQuestion, questions_of_lines, sharing_draws
+from dprelease.plan.predicates import read_lines
 from dprelease.plan.questions import FORMAT as PLAN
 from dprelease.plan.questions import Plan
+from dprelease.plan.shares import for_total
+from dprelease.plan.titles import question_title
 from dprelease.release import existing_outcome, rehearse, release
 from dprelease.requests.coverage import coverage
 from dprelease.requests.file_checks import check_file_sizes
@@ -104,6 +112,13 @@ def _parser(program: str = "run.py") -> argparse.ArgumentParser:
     amounts.add_argument("--epsilon", type=_number, required=True, help="maximum total cost of all releases")
     amounts.add_argument("--delta", type=_number, default=0.0)
 
+    each = commands.add_parser("plan", help="plan statistics and show the error of each")
+    each.add_argument("description", type=Path, help="a data dictionary, for example a codebook or a Table Schema")
+    each.add_argument("lines", type=Path, help="one statistic per line: “mean income by region, sex”, “age 20-34”")
+    each.add_argument("--n", type=_whole_number, required=True, help="public number of rows")
+    each.add_argument("--epsilon", type=_number, required=True, help="for all statistics together")
+    each.add_argument("--relation", type=Neighbours, choices=list(Neighbours), default=Neighbours.ADD_REMOVE_ONE)
+    each.add_argument("--out", type=Path, default=Path("plan.json"), help="file of the plan (default: %(default)s)")
     each = commands.add_parser("release", parents=[shared], help="charge, sample and store one release")
     each.add_argument(
         "request", type=Path, help="a plan or a request (JSON; see dprelease/plan and dprelease/requests for examples)"
@@ -205,6 +220,45 @@ def _read_request(options: argparse.Namespace) -> Request:
     if options.draw != 1:
         raise ParameterError("The request file contains the number of the repetition. Use --draw only with plans.")
     return Request.read(text)
+
+
+def _plan(options: argparse.Namespace) -> Iterator[str]:
+    """Plan the statistics of a text; those that can share a draw do, and the others share epsilon."""
+    if options.out.exists():
+        raise ParameterError(f"The file {options.out} exists already. Name another with --out.")
+    content = _read_document(options.description, what="description")
+    dictionary = open_dictionary(content, name=options.description.name)
+    table = dictionary.declared()
+    lines = _read_document(options.lines, what="list of statistics").decode("utf-8", "replace")
+    parsed = read_lines(lines, table)
+    if parsed.problems:
+        raise ParameterError("\n".join(parsed.problems))
+    questions = sharing_draws(questions_of_lines(parsed, epsilon=options.epsilon), table)
+    plan = Plan(
+        table=table, n=options.n, questions=tuple(questions), neighbours=options.relation,
+        file_format=Format(missing=dictionary.missing_codes),
+    )  # fmt: skip
+    plan = finish(for_total(plan, options.epsilon))
+    for place, (question, predicted) in enumerate(zip(plan.questions, finish(predict(plan)), strict=True), 1):
+        title, error = question_title(table, question), _error(plan, question, predicted)
+        yield f"{place}. {title}: {error}, with ε = {exactly(question.epsilon)}."
+    yield from dictionary.gaps()
+    options.out.write_bytes(plan.text)
+    yield f"{plan.cost.sentence()}. Written: {options.out}."
+
+
+def _error(plan: Plan, question: PlannedQuestion, predicted: Prediction) -> str:
+    """Return the error that a number stays below with the plan's confidence, in its unit or as a share."""
+    if not predicted.single < 1:
+        return "hidden by noise"
+    margin = predicted.margin
+    if margin is None:
+        return f"± {100 * predicted.single:.3g}% of {plan.n:,} rows"
+    group = f" in a group of {margin.people:,}" if margin.falls else ""
+    if question.statistic in (QUANTILES, SHARE):
+        return f"± {100 * predicted.single:.3g}%{group}"
+    wide = predicted.single * margin.scale
+    return f"± {wide:,.{'0f' if wide >= 100 else '3g'}} {margin.unit}".rstrip() + group
 
 
 def _release(options: argparse.Namespace, by: Actor) -> Iterator[str]:
@@ -375,8 +429,8 @@ def main(arguments: Sequence[str], *, program: str = "run.py") -> int:
             stream.reconfigure(errors="replace")
     options = _parser(program).parse_args(arguments)
     try:
-        if options.command == "verify":
-            lines = _verify(options)
+        if options.command in ("plan", "verify"):
+            lines = _plan(options) if options.command == "plan" else _verify(options)
         else:
             by = Actor(name=options.by, role=options.role)
             lines = _release(options, by) if options.command == "release" else _ledger(options, by)

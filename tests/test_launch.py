@@ -17,6 +17,7 @@ import launch
 import run
 from dpcore.data.reading.scratch import PREFIX
 from pages.shell.server.access import CODE_VARIABLE, PARAMETER
+from pages.shell.server.host_origin import DEMONSTRATION, is_public_demo
 
 
 def test_the_code_is_no_argument_of_a_browser(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,6 +49,28 @@ def test_the_address_that_is_opened_has_the_code_that_the_server_was_given(
     told = capsys.readouterr().out
     assert len(set(given)) == 2 and all(len(code) == 43 for code in given)
     assert all(f"/?{PARAMETER}={code} " in told for code in given)
+
+
+def test_a_demonstration_has_no_code_and_its_server_knows_what_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun: list[dict[str, str]] = []
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    monkeypatch.setattr(run, "ensure_environment", lambda *_, **__: Path(sys.executable))
+    monkeypatch.setattr(launch, "wait_for_health", lambda *_, **__: True)
+    monkeypatch.setenv(launch.DEMONSTRATION, "0")
+
+    def started(*_: object, env: dict[str, str], **__: object) -> subprocess.Popen[bytes]:
+        begun.append(env)
+        return ended
+
+    monkeypatch.setattr(subprocess, "Popen", started)
+    assert run.main(["demo", "--no-browser"]) == 0
+    assert is_public_demo(begun[0]) and CODE_VARIABLE not in begun[0] and launch.DEMONSTRATION == DEMONSTRATION
+    told = capsys.readouterr().out
+    assert "public demonstration" in told and PARAMETER not in told and "ledger of releases" not in told
+    with pytest.raises(SystemExit):
+        run.main(["demos"])
 
 
 def test_a_server_is_given_its_code_in_its_environment(monkeypatch: pytest.MonkeyPatch) -> None:

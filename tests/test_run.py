@@ -33,7 +33,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def record(command: list[str | Path]) -> int:
         words = [str(word) for word in command]
         with trace.open("a") as lines:
-            lines.write(("venv" if "venv" in words else " ".join(words[words.index(str(constraints)) + 1 :])) + "\n")
+            lines.write(("venv" if "venv" in words else " ".join(words[words.index("--no-input") + 1 :])) + "\n")
         if "venv" in words:
             python = run.python_of(Path(words[-1]))
             python.parent.mkdir(parents=True)
@@ -50,7 +50,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def done(project: Path) -> list[str]:
     """What was done since the last call."""
     trace = project / "trace"
-    lines = trace.read_text().splitlines()
+    lines = [line.removeprefix(f"-c {project / 'constraints.txt'} ") for line in trace.read_text().splitlines()]
     trace.write_text("")
     return lines
 
@@ -60,6 +60,18 @@ def test_an_environment_is_made_once(project: Path) -> None:
     assert done(project) == ["venv", "--upgrade pip", "a"]
     run.ensure_environment(project / "env", groups=set())
     assert done(project) == []
+
+
+def test_the_oldest_versions_are_those_of_the_project(project: Path) -> None:
+    (project / "pyproject.toml").write_text('[project]\ndependencies = ["a>=1.2,<2", "b[c]>=3"]')
+    run.ensure_environment(project / "env", groups=set(), oldest=True)
+    assert done(project) == ["venv", "--upgrade pip", "a==1.2 b[c]==3"]
+
+
+def test_every_library_of_the_app_has_an_oldest_version() -> None:
+    assert all(
+        re.fullmatch(r"[\w.\[\]-]+==[\d.]+", run.oldest_of(each)) for each in run.requirements(["test", "engines"])
+    )
 
 
 def test_what_is_installed_is_said_in_a_sentence(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -280,7 +292,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         commands.append([str(word) for word in command[2:]])
         return 0
 
-    monkeypatch.setattr(run, "ensure_environment", lambda environment, groups: Path("python"))
+    monkeypatch.setattr(run, "ensure_environment", lambda environment, **_: Path("python"))
     monkeypatch.setattr(run, "ensure_chromium", lambda: "chromium")
     monkeypatch.setattr(run, "ensure_engines", lambda: {})
     monkeypatch.setattr(run, "run", record)
@@ -304,10 +316,11 @@ def test_every_check_runs_and_any_failure_counts(
 def test_every_test_is_in_the_readmes_command_or_in_a_long_one(
     commands: list[list[str]], request: pytest.FixtureRequest
 ) -> None:
-    for suite in ("", "full", "harness", "engines"):
+    for suite in ("", "full", "harness", "engines", "oldest"):
         run.main(["test", *filter(None, [suite])])
-    chosen = [command[command.index("-m") + 1] for command in commands if command[0] == "pytest"]
+    *chosen, oldest = [command[command.index("-m") + 1] for command in commands if command[0] == "pytest"]
     assert chosen == ["not full and not harness and not engines", "full", "harness", "engines"]
+    assert oldest == run.SUITES["quick"]
     assert {"full", "harness", "engines"} <= {line.split(":")[0] for line in request.config.getini("markers")}
 
 
@@ -316,14 +329,15 @@ def test_every_suite_installs_what_its_tests_are_else_skipped_without(
 ) -> None:
     asked: list[set[str]] = []
 
-    def record(environment: Path, groups: set[str]) -> Path:
+    def record(environment: Path, groups: set[str], oldest: bool) -> Path:
         asked.append(groups)
+        assert oldest is environment.name.endswith("oldest")
         return environment
 
     monkeypatch.setattr(run, "ensure_environment", record)
-    for suite in ("", "quick", "full", "harness", "engines", "mutants"):
+    for suite in ("", "quick", "full", "harness", "engines", "mutants", "oldest"):
         run.main(["test", *filter(None, [suite])])
-    assert len(asked) == 6 and all({"test", "engines"} <= groups for groups in asked)
+    assert len(asked) == 7 and all({"test", "engines"} <= groups for groups in asked)
     assert "spark" in asked[4] and "login" in asked[0]
     assert any(each.startswith("ibis-framework") for each in run.requirements(["engines"]))
 

@@ -12,13 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from dpcore.core.basics import Booleans, Floats, Integers
+from dpcore.core.basics import Booleans, Floats, Integers, ParameterError
 from dpcore.core.guarantees import Guarantee
 from dpcore.core.notebook import MAX_LINES, html_facts, html_lines
+from dpcore.core.plots import bars
 from dpcore.core.problem import Problem, cell_columns
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from dpcore.core.plots import Figure
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -103,6 +106,22 @@ class Release(ABC):
         lines = first.frame()
         return html_facts(facts) + html_lines(
             list(lines.columns), [[str(each) for each in line] for line in lines.to_numpy()]
+        )
+
+    def plot(self, trial: int = 0) -> Figure:
+        """Return a Plotly figure of the numbers of one trial, one bar each.
+
+        Raises:
+            ParameterError: there is no such trial, or it has too many numbers for a picture.
+        """
+        if not 0 <= trial < self.trials:
+            raise ParameterError(f"The trial must lie between 0 and {self.trials - 1:,}, got {trial!r}.")
+        shown = self.part(trial, trial + 1)
+        if shown.outcomes().size > MAX_LINES:
+            raise ParameterError(f"A release of more than {MAX_LINES:,} numbers is not drawn.")
+        lines = shown.frame()
+        return bars(
+            list(map(str, lines.iloc[:, -2])), lines.iloc[:, -1], across=lines.columns[-2], up=lines.columns[-1]
         )
 
     def frame(self) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +11,9 @@ from dpcore.core import Entry, Mechanism, ParameterError, exactly
 from dpcore.data.declarations import DeclaredTable
 from dpcore.mechanisms import entry as entry_of
 from dpcore.queries.marginals import Marginals
-from dprelease.plan.groups import FOLLOWING, MEAN, PEOPLE, QUANTILES, SAMPLED, SPREAD, check_shape
+from dprelease.plan.group_lines import QUARTILES
+from dprelease.plan.groups import FOLLOWING, MEAN, PEOPLE, QUANTILES, SAMPLED, SPREAD, STATISTICS, check_shape
+from dprelease.plan.predicates import Lines
 from dprelease.requests.codec import check_fields, decode_number
 from dprelease.requests.parts import decode_parameters, encode_parameters
 
@@ -198,6 +200,35 @@ def read_question(document: Any) -> PlannedQuestion:
     )
 
 
+def group_question(statistic: str, columns: Sequence[str], by: Sequence[str], *, epsilon: float) -> PlannedQuestion:
+    """Return a statistic by group with the mechanism that is planned first."""
+    kind = STATISTICS[statistic]
+    values = {"noise": "laplace"} if statistic == PEOPLE else {}
+    quantiles = QUARTILES if statistic == QUANTILES else ()
+    return PlannedQuestion(
+        columns=tuple(columns), queries=kind.queries, entry_key=kind.entry_key, epsilon=epsilon, values=values,
+        statistic=statistic, by=tuple(by), quantiles=quantiles,
+    )  # fmt: skip
+
+
+def questions_of_lines(parsed: Lines, *, epsilon: float) -> list[PlannedQuestion]:
+    """Return the statistics that lines of text name, each with the mechanism that is planned first."""
+    questions = [
+        PlannedQuestion(
+            columns=names, queries=Marginals.key, epsilon=epsilon, entry_key="direct-tables",
+            values={"noise": "laplace"}, lines=lines,
+        )
+        for names, lines in parsed.lines.items()
+    ]  # fmt: skip
+    return questions + [
+        replace(
+            group_question(each.statistic, each.columns, each.by, epsilon=epsilon),
+            min_rows=each.min_rows, quantiles=each.quantiles,
+        )
+        for each in parsed.groups
+    ]  # fmt: skip
+
+
 def shared(first: PlannedQuestion, second: PlannedQuestion, table: DeclaredTable) -> PlannedQuestion | None:
     """Return one question that releases the statistics of both from one draw, for one ε; None where there is none.
 
@@ -234,3 +265,16 @@ def shared(first: PlannedQuestion, second: PlannedQuestion, table: DeclaredTable
         target=first.target if leader == first.statistic or (first.statistic, leader) == (MEAN, SPREAD) else None,
         min_rows=second.min_rows or first.min_rows, whole_population=sampled.whole_population,
     )  # fmt: skip
+
+
+def sharing_draws(questions: Sequence[PlannedQuestion], table: DeclaredTable) -> list[PlannedQuestion]:
+    """Return questions of the same statistics, with one for those that can share a draw."""
+    together: list[PlannedQuestion] = []
+    for each in questions:
+        for place, before in enumerate(together):
+            if (one := shared(before, each, table)) is not None:
+                together[place] = one
+                break
+        else:
+            together.append(each)
+    return together

@@ -12,6 +12,7 @@ from pages.learn.other_pages import ELSEWHERE
 from pages.learn.overview import STYLE, in_order, show_overview, show_path, teachers_list
 from pages.learn.paper_tables.tables import show_paper_tables
 from pages.learn.screen import SCREEN, screen
+from pages.learn.theorems import show_theorems
 from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import warn_of_link
 from pages.shell.links import read_choices_again
@@ -19,8 +20,8 @@ from pages.shell.presentation import KEY as PRESENTATION_KEY
 from pages.shell.presentation import is_presenting, presentation_place, set_title
 from pages.shell.state import SessionKey
 
-TEACHERS, PRINTED = "teachers", "printed"
-"""Link values of the list for teachers and of the papers' tables, instead of a lesson."""
+TEACHERS, PRINTED, THEOREMS = "teachers", "printed", "theorems"
+"""Link values of the list for teachers, the papers' tables and the list of theorems, instead of a lesson."""
 LESSON_FOLDERS: tuple[Lesson, ...] = tuple(
     import_module(f"pages.learn.{path.parent.name}.lesson").LESSON
     for path in Path(__file__).resolve().parent.glob("*/lesson.py")
@@ -44,6 +45,10 @@ def learn() -> None:
         st.title("What do the papers print, and what is correct?", anchor=False)
         _back()
         show_paper_tables()
+    elif chosen == THEOREMS:
+        st.title("Find a theorem", anchor=False)
+        _back()
+        show_theorems(LESSONS)
     elif chosen in LESSONS:
         _lesson(LESSONS[chosen], own_data=own_data)
     else:
@@ -56,7 +61,9 @@ def learn() -> None:
         )
         show_path(LESSONS)
         show_overview(OVERVIEW)
-        st.page_link("learn/page.py", label="For teachers: all lessons in a list", query_params={"lesson": TEACHERS})
+        with st.container(horizontal=True):
+            for label, key in (("For teachers: a list", TEACHERS), ("Find a theorem", THEOREMS)):
+                st.page_link("learn/page.py", label=label, query_params={"lesson": key}, width="content")
 
 
 def _lesson(lesson: Lesson, *, own_data: bool) -> None:

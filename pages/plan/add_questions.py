@@ -12,11 +12,11 @@ from dpcore.data.columns import is_labels, is_number
 from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Thresholds, classes_for
 from dplab import advice
-from dprelease.plan.planned_question import QUANTITIES, WHOLE_TABLE, PlannedQuestion, shared
+from dprelease.plan.planned_question import QUANTITIES, WHOLE_TABLE, PlannedQuestion, questions_of_lines, shared
 from dprelease.plan.predicates import read_lines
 from dprelease.plan.questions import MAX_QUESTIONS
 from dprelease.plan.titles import RANGE_TITLES, question_title
-from pages.plan.group_form import available_groups, group_question, group_settings, pick_groups
+from pages.plan.group_form import available_groups, group_settings, pick_groups
 from pages.plan.plan_table import NOTE, PlanTable, controls_version
 from pages.plan.questions import DEFAULT_ENTRY, refusal_reason, store_questions
 from pages.shell.private.data_in_use import escaped
@@ -108,21 +108,7 @@ def paste_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion])
     if not (parsed.lines or parsed.groups or parsed.problems):
         st.error("These lines contain no statistic.")
     elif not parsed.problems:
-        new = [
-            PlannedQuestion(
-                columns=names, queries=Marginals.key, epsilon=EPSILON, entry_key="direct-tables",
-                values={"noise": "laplace"}, lines=lines,
-            )
-            for names, lines in parsed.lines.items()
-        ]  # fmt: skip
-        new += [
-            replace(
-                group_question(each.statistic, each.columns, each.by, epsilon=EPSILON),
-                min_rows=each.min_rows, quantiles=each.quantiles,
-            )
-            for each in parsed.groups
-        ]  # fmt: skip
-        append_questions(plan_table, questions, new)
+        append_questions(plan_table, questions, questions_of_lines(parsed, epsilon=EPSILON))
 
 
 def append_questions(

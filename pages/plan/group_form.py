@@ -9,7 +9,6 @@ import streamlit as st
 
 from dpcore.data.columns import is_number
 from dpcore.queries.groups import MAX_GROUP_COLUMNS, is_measured
-from dprelease.plan.group_lines import QUARTILES
 from dprelease.plan.groups import (
     MEAN,
     PEOPLE,
@@ -21,7 +20,7 @@ from dprelease.plan.groups import (
     STATISTICS,
     is_two_labels,
 )
-from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion, group_question
 from dprelease.plan.titles import NAMED_QUANTILES, statistic_title
 from pages.plan.plan_table import PlanTable
 from pages.shell.expected_error import noun_of
@@ -30,17 +29,6 @@ from pages.shell.state import SessionKey
 WITHOUT_GROUPS = {MEAN, QUANTILES, PEOPLE}
 """Statistics that other mechanisms release better where there are no groups."""
 QUANTILE_CHOICES = {**NAMED_QUANTILES, (0.05, 0.5, 0.95): "5%, 50% and 95%"}
-
-
-def group_question(statistic: str, columns: Sequence[str], by: Sequence[str], *, epsilon: float) -> PlannedQuestion:
-    """Return a statistic by group with the mechanism that is planned first."""
-    kind = STATISTICS[statistic]
-    values = {"noise": "laplace"} if statistic == PEOPLE else {}
-    quantiles = QUARTILES if statistic == QUANTILES else ()
-    return PlannedQuestion(
-        columns=tuple(columns), queries=kind.queries, entry_key=kind.entry_key, epsilon=epsilon, values=values,
-        statistic=statistic, by=tuple(by), quantiles=quantiles,
-    )  # fmt: skip
 
 
 def available_groups(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from dpcore import (
     Thresholds,
     entry,
 )
-from dpcore.core import Blocks, DataRelease, Mechanism, Queries, Release, State
+from dpcore.core import Blocks, BoundKind, DataRelease, Mechanism, Queries, Release, State
 from dpcore.mechanisms import serving
 from dplab.measure import LEVELS, finish, measure
 from dplab.sweep import Sweep, sweep
@@ -52,6 +53,16 @@ def test_a_report_agrees_with_every_query_asked_one_by_one(kind: type[Queries]) 
     nearest = np.quantile(errors[:, shown], LEVELS, axis=0, method="nearest")
     assert np.allclose(report.band, nearest, atol=1e-6)
     assert np.allclose(report.truth, truth[0, shown])
+
+
+def test_a_report_is_drawn_with_the_guaranteed_error_where_that_applies() -> None:
+    dataset, problem = setting(Thresholds, n=5_000)
+    mechanism = entry("identity").make(epsilon=1.0)
+    report = finish(measure(mechanism, dataset, mechanism.prepare(dataset, problem), Preview(1), trials=50))
+    figure = report.plot()
+    assert list(figure.data[0].x) == report.worst.tolist() and report.bound.guaranteed
+    assert [line.x0 for line in figure.layout.shapes] == [report.bound.value]
+    assert not replace(report, bound=replace(report.bound, kind=BoundKind.ORDER_ONLY)).plot().layout.shapes
 
 
 def test_trials_made_in_several_blocks_fill_the_same_report(monkeypatch: pytest.MonkeyPatch) -> None:

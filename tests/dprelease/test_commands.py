@@ -15,6 +15,8 @@ from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns
 from dpcore.queries.ranges import Intervals
 from dprelease.commands import default_folder, main
+from dprelease.plan.margins import margin
+from dprelease.plan.questions import Plan
 from tests import ROOT
 from tests.kit.ledgers import plan_of, request_of
 
@@ -99,6 +101,58 @@ def test_a_plan_is_released_from_its_file(capsys: pytest.CaptureFixture[str]) ->
     )
     code, sentence = told(capsys, "release joint.json data.csv --draw 2")
     assert code == 1 and "--draw only with plans" in sentence
+
+
+CODEBOOK = """name,type,min,max,labels,missing
+income,number,0,100000,,yes
+region,category,,,north;south,no
+smoker,yes/no,,,,no
+note,text,,,,no
+"""
+STATISTICS = "mean income by region, groups of 300\nsum income by region\nshare smoker = yes by region\nsmoker = yes\n"
+
+
+def test_a_plan_is_made_of_a_description_and_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("codebook.csv").write_text(CODEBOOK)
+    Path("lines.txt").write_text(STATISTICS)
+    command = "plan codebook.csv lines.txt --n 5000 --epsilon 1.5"
+    code, printed = told(capsys, command)
+    plan = Plan.read(Path("plan.json").read_bytes())
+    assert code == 0 and len(plan.questions) == 3, "mean and sum of income are one draw"
+    assert plan.cost.epsilon == pytest.approx(1.5) and plan.n == 5000 and plan.table.on("income").missing
+    mean = next(each for each in plan.questions if each.columns == ("income",))
+    wide = margin(plan, mean, plan.mechanism(mean)).half_width
+    assert f"Mean of income, sum by region: ± {wide:,.0f} in a group of 300, with ε = {mean.epsilon:g}." in printed
+    assert "1 column has no labels: declare it." in printed
+    assert "ε = 1.5 (add or remove one row). Written: plan.json." in printed
+    assert told(capsys, "release plan.json")[0] == 0
+    assert told(capsys, command) == (1, "The file plan.json exists already. Name another with --out.\n")
+    Path("lines.txt").write_text("mean incme by region\nnonsense\n")
+    code, printed = told(capsys, f"{command} --out other.json")
+    assert code == 1 and printed.startswith("Line 1: no column is called") and "Line 2:" in printed
+    assert not Path("other.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("lines", "options", "sentence"),
+    [
+        (b"", "--n 5000 --epsilon 1", "A plan has between 1 and"),
+        (b"\xff\xfe\x00people", "--n 5000 --epsilon 1", "Line 1:"),
+        (b"people by region", "--n 5000 --epsilon -1", "Privacy budget must"),
+        (b"people by region", "--n 5000 --epsilon nan", "Privacy budget must"),
+        (b"people by region", "--n 0 --epsilon 1", "n "),
+        (b"people by region\n" * 5_000_000, "--n 5000 --epsilon 1", "The list of statistics is too long."),
+    ],
+    ids=["empty", "bytes", "negative", "nan", "no rows", "long"],
+)
+def test_lines_and_numbers_that_make_no_plan_are_refused(
+    capsys: pytest.CaptureFixture[str], lines: bytes, options: str, sentence: str
+) -> None:
+    Path("codebook.csv").write_text(CODEBOOK)
+    Path("lines.txt").write_bytes(lines)
+    code, printed = told(capsys, f"plan codebook.csv lines.txt {options}")
+    assert code == 1 and sentence in printed and not Path("plan.json").exists()
+    assert printed.count("\n") == 1
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpcore
 from dprelease.commands import _parser
-from pages.learn.view import LESSONS, PRINTED, TEACHERS
+from pages.learn.view import LESSONS, PRINTED, TEACHERS, THEOREMS
 from tests import PACKAGES, ROOT
 from tests.pages.opening import VIEWS, opened, sound
 
@@ -74,7 +74,7 @@ def lessons() -> set[str]:
     """Each lesson, and its controls."""
     return {
         each
-        for key in (*LESSONS, PRINTED, TEACHERS)
+        for key in (*LESSONS, PRINTED, TEACHERS, THEOREMS)
         for each in (key, *(f"{key}: {control}" for control in controls(sound(opened("learn/page.py", lesson=key)))))
     }
 

@@ -1,24 +1,25 @@
-"""The map of the papers in dpcore's README: every numbered statement, its file, its card, and no blank."""
+"""The table of the papers' statements: every numbered statement, its file, its card, and no blank."""
 
 from __future__ import annotations
 
 import re
+from itertools import groupby
 from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.learn.view import LESSONS, OVERVIEW
+from pages.learn.theorems import ITEMS
+from pages.learn.view import LESSONS, OVERVIEW, THEOREMS
 from pages.shell.addresses import MOVED
 from tests import ROOT
 from tests.pages.opening import FILES, opened, sound, texts
 
-README = (ROOT / "dpcore" / "README.md").read_text(encoding="utf-8").split("## The papers, item by item")[1]
 LINES = {
-    paper: [tuple(part.strip() for part in line.split("|")[1:-1]) for line in lines if line.startswith("| ")][1:]
-    for paper, *lines in (part.split("\n") for part in README.split("### ")[1:])
+    paper: [(each.item, each.file, each.card, each.words) for each in items]
+    for paper, items in groupby(ITEMS, key=lambda each: each.paper)
 }
-CARDS = sorted({card.strip("`") for lines in LINES.values() for _, _, card, _ in lines})
+CARDS = sorted({each.card for each in ITEMS})
 QUICK = ("learn?lesson=odds", "learn?lesson=median", "learn?lesson=printed&printed-system=random")
 """Cards that are opened in every run."""
 NUMBERED = {
@@ -55,11 +56,27 @@ def test_every_named_statement_is_there(author: str) -> None:
 
 
 def test_every_line_has_a_file_that_exists_and_a_card() -> None:
-    assert len(LINES) == 5
-    for what, file, card, shown in (line for lines in LINES.values() for line in lines):
-        assert what and shown
-        assert any((top / file.strip("`")).is_file() for top in (ROOT / "dpcore", ROOT)), file
-        assert card.startswith("`")
+    assert len(LINES) == 5, "lines of a paper stand together"
+    for _, what, file, card, shown in ITEMS:
+        assert what and card and shown
+        assert any((top / file).is_file() for top in (ROOT / "dpcore", ROOT)), file
+
+
+def test_a_theorem_is_found_by_its_words() -> None:
+    app = sound(opened("learn/page.py", lesson=THEOREMS))
+    assert all(f"[{each.item}](./{each.card})" in texts(app) for each in ITEMS)
+    app.text_input(key="theorem").set_value("blum 5.1").run()
+    (table,) = (each.value for each in sound(app).markdown if "| statement" in each.value)
+    assert table.count("](./") == 1 and "[Theorem 5.1: no private median](./learn?lesson=median)" in table
+    app.text_input(key="theorem").set_value("| <b>no such words").run()
+    assert not [each for each in sound(app).markdown if "| statement" in each.value]
+    assert [each.value for each in app.info] == ["No statement of the papers has all these words."]
+
+
+def test_own_data_is_said_where_a_card_takes_it() -> None:
+    own = {each.item for each in ITEMS if each.takes_own_data(LESSONS)}
+    assert "Definition 4.1, interval queries" in own
+    assert "Table 1, all ten methods" not in own, "the table of printed numbers has its own settings"
 
 
 def plain(words: str) -> str:
@@ -90,7 +107,7 @@ def test_every_card_shows_the_words_of_its_lines(card: str) -> None:
     warned = [each.value for each in app.warning]
     assert warned == ["For previews only."] * ("unbounded_mean" in card) and not app.error
     page = plain(texts(app))
-    lines = [line for lines in LINES.values() for line in lines if line[2].strip("`") == card]
+    lines = [line for lines in LINES.values() for line in lines if line[2] == card]
     assert lines and not [(what, shown) for what, _, _, shown in lines if plain(shown) not in page]
 
 
@@ -106,6 +123,6 @@ def test_no_card_shows_the_words_of_another_papers_item_by_chance() -> None:
 def test_words_of_a_card_that_its_link_brings_are_not_on_the_page_without_it(address: str) -> None:
     """Else they would be found whether or not the mechanism is there that the line is about."""
     usual = plain(texts(shown_on(address)))
-    told = [(card.strip("`"), shown) for lines in LINES.values() for _, _, card, shown in lines]
+    told = [(card, shown) for lines in LINES.values() for _, _, card, shown in lines]
     brought = [(card, shown) for card, shown in told if card.startswith(f"{address}?")]
     assert brought and not [(card, shown) for card, shown in brought if plain(shown) in usual]

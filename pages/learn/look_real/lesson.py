@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from dpcore.core import exactly
+from dpcore.core import exactly, scaled
 from dplab.utility.inference import LEVEL, RELEASES, SlopeIntervals, draw_slopes
 from pages.charts.words import percent, significant
 from pages.learn import kit, screen
@@ -88,12 +88,7 @@ def _by_epsilon(*, n: int, seed: int) -> Generator[float, None, dict[float, Slop
     """Return the intervals at each ε; yield the share done."""
     found = dict[float, SlopeIntervals]()
     for place, epsilon in enumerate(EPSILONS):
-        work = draw_slopes(n=n, epsilon=epsilon, seed=seed)
-        while epsilon not in found:
-            try:
-                yield (place + next(work)) / len(EPSILONS)
-            except StopIteration as done:
-                found[epsilon] = done.value
+        found[epsilon] = yield from scaled(draw_slopes(n=n, epsilon=epsilon, seed=seed), place, len(EPSILONS))
     return found
 
 

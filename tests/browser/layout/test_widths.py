@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Page, ViewportSize
 
-from pages.learn.view import LESSONS, PRINTED, TEACHERS
+from pages.learn.view import LESSONS, PRINTED, TEACHERS, THEOREMS
 from tests.browser.layout.faults import faults
 from tests.browser.pages.test_words import LINKS
 from tests.cases import full_but
@@ -28,7 +28,7 @@ PLACES = {
     "lists": "tables?view=Decision+lists",
     "boxes": "tables?view=Boxes",
     "wall": "learn",
-    **{key: f"learn?lesson={key}" for key in (TEACHERS, PRINTED, *LESSONS)},
+    **{key: f"learn?lesson={key}" for key in (TEACHERS, PRINTED, THEOREMS, *LESSONS)},
 }
 """The link to each page, view and lesson."""
 

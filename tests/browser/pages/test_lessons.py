@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from pages.learn.view import LESSONS, PRINTED, TEACHERS
+from pages.learn.view import LESSONS, PRINTED, TEACHERS, THEOREMS
 from tests.cases import full_but
 from tests.kit.browser import PHONE, Server, reopened, sentences, sound, visible_words, visit
 from tests.kit.rest import settled
@@ -67,7 +67,7 @@ def test_a_lesson_is_one_screen_and_its_link_reopens_it_on_a_phone(page: Page, s
 
 @pytest.mark.full
 @pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
-@pytest.mark.parametrize("link", ["", f"?lesson={TEACHERS}", f"?lesson={PRINTED}"], ids=["wall", "teachers", "printed"])
+@pytest.mark.parametrize("link", ["", *(f"?lesson={each}" for each in (TEACHERS, PRINTED, THEOREMS))])
 def test_the_wall_fits_a_phone(page: Page, server: Server, link: str) -> None:
     visit(page, server, f"learn{link}")
     sound(page)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 
 import dpcore
-from dpcore.core import Assumption, Bound, BoundKind, HistogramRelease
+from dpcore.core import Assumption, Bound, BoundKind, HistogramRelease, ParameterError
 from dpcore.data.columns import Number
 from tests.kit.ledgers import plan_of
 
@@ -33,6 +34,18 @@ def test_a_release_shows_its_guarantee_and_its_first_lines_escaped() -> None:
 def test_a_long_release_is_cut() -> None:
     assert "… and 246 more" in released(Number(bits=8))._repr_html_()
     assert "<th>cell</th>" not in released(Number(bits=14))._repr_html_()
+
+
+def test_a_release_is_drawn_as_it_was_drawn_from_the_mechanism() -> None:
+    shown = released(dpcore.Labels(labels=("nurse", "cook")))
+    bars = [shown.plot(trial).data[0] for trial in range(2)]
+    assert [list(each.y) for each in bars] == shown.counts.tolist()
+    assert list(bars[0].x) == ["nurse", "cook", "nan"] and shown.plot().layout.yaxis.title.text == "rows"
+    for trial in (-1, 2):
+        with pytest.raises(ParameterError, match="between 0 and 1"):
+            shown.plot(trial)
+    with pytest.raises(ParameterError, match="more than 10,000 numbers"):
+        released(Number(bits=14)).plot()
 
 
 def test_guarantees_bounds_and_plans_are_small_tables() -> None:

@@ -16,12 +16,13 @@ from dprelease.downloads.group_tables import HIDDEN
 from dprelease.plan.errors import predict
 from dprelease.plan.groups import STATISTICS
 from dprelease.plan.margins import margin
+from dprelease.plan.planned_question import group_question
 from dprelease.plan.questions import Plan
 from dprelease.plan.titles import question_title
 from dprelease.release import rehearse
 from pages.plan import preview
 from pages.plan.figure import missed_targets, planned_errors
-from pages.plan.group_form import available_groups, group_question
+from pages.plan.group_form import available_groups
 from pages.plan.margin_words import margin_sentence, read_margin, target_text, wide_margins
 from pages.plan.plan_table import PlanTable
 from tests.pages.drawn_charts import drawn

@@ -24,7 +24,7 @@ from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.plan import compare
 from dprelease.plan.errors import predict
-from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion, group_question
 from dprelease.plan.questions import Plan
 from pages.charts.palette import DARK, LIGHT
 from pages.charts.picture import Bars, Curve, Dots, numbers
@@ -34,7 +34,6 @@ from pages.plan import add_questions
 from pages.plan.errors_by_rows import errors_by_rows
 from pages.plan.figure import missed_targets, planned_errors
 from pages.plan.frontier import play_link, with_clicked_point
-from pages.plan.group_form import group_question
 from pages.plan.plan_table import MAX_BYTES, OPENED, PlanTable
 from pages.plan.questions import OF_A_MEAN
 from pages.plan.view import NO_TARGET, SNIPPET
