@@ -51,7 +51,7 @@ def is_date_name(name: str) -> bool:
 def suggest_from_name(name: str) -> DescribedColumn | None:
     """Return what a name suggests: kind, and for an age bounds; an identifier is not used. None if it suggests nothing.
 
-    >>> [suggest_from_name(name).kind 
+    >>> [suggest_from_name(name).kind
     ...     for name in ("exam_date", "hasChildren", "AGE", "n_visits", "Year", "birth_date", "Region")]
     ['date', 'yes/no', 'whole number', 'whole number', 'date', 'age from birth date', 'category']
     >>> suggest_from_name("patientID").used, suggest_from_name("age group"), suggest_from_name("villages")
