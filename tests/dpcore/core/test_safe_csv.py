@@ -81,7 +81,7 @@ def test_the_head_of_an_empty_synthetic_table_is_escaped(monkeypatch: pytest.Mon
     mechanism = SimpleNamespace(run=lambda *_, **__: None)
     recipe: Any = SimpleNamespace(source=source, entry_key="any", seed=1, mechanism=lambda: mechanism)
     state: Any = None
-    synthetic_table(recipe, state)
+    synthetic_table(recipe, state, key="test")
     assert offered == ['\'=1+1,"a,b"\n']
 
 

@@ -54,13 +54,17 @@ def test_files_that_are_too_large_or_find_the_queue_full_get_one_sentence(
     files: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     zipped = zip_files(files)
-    monkeypatch.setattr("pages.release.verify.MAX_UNPACKED", 0)
-    assert verified(sound(opened(PAGE)), **{"release-1.zip": zipped}) == ([], [TOO_LARGE])
-    monkeypatch.undo()
-    monkeypatch.setattr("pages.release.verify.MAX_WAITING", 0)
-    told = f"{jobs.BUSY} The command line has no queue: run.py verify."
-    assert verified(sound(opened(PAGE)), **{"release-1.zip": zipped}) == ([], [told])
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr("pages.release.verify.MAX_UNPACKED", 1)
+        patch.setattr(FAULTS, lambda _: pytest.fail("it was queued"))
+        assert verified(sound(opened(PAGE)), **{"release-1.zip": zipped, "b.csv": b"1" * (1 << 20)}) == (
+            [],
+            [TOO_LARGE],
+        )
+    with monkeypatch.context() as patch:
+        patch.setattr("pages.release.verify.MAX_WAITING", 0)
+        told = f"{jobs.BUSY} The command line has no queue: run.py verify."
+        assert verified(sound(opened(PAGE)), **{"release-1.zip": zipped}) == ([], [told])
     assert verified(sound(opened(PAGE)), **{"release-1.zip": zipped}) == ([CONSISTENT], []), "the control"
 
 
