@@ -8,16 +8,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpcore.core import DataError, Dataset, Floats, Integers, Mechanism, Neighbours, Problem, ValueRelease, scaled
+from dpcore.core import DataError, Dataset, Floats, Integers, Mechanism, Problem, ValueRelease, scaled
 from dpcore.data.columns import is_number
 from dpcore.limits.bounds.refusal import max_answer_chance, max_right_chance
 from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
-from dpcore.mechanisms.robust.stable_median import StableMedian, stability
+from dpcore.mechanisms.robust.stable_median import StableAnswer
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate, VotesState
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan
 from dpcore.mechanisms.subsamples.subsampling import answer_chance as vote_chance
-from dpcore.queries.ranges import rank
 from dpcore.randomness import Preview
 
 TRIALS = 1000
@@ -62,11 +61,11 @@ class ObservedAnswers:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class StableRuns:
-    """The stable quantile on one data set.
+    """A stable statistic on one data set.
 
     Attributes:
-        cell: cell of the exact quantile.
-        stable: number of rows that must change before the quantile moves to another cell.
+        cell: cell of the exact statistic.
+        stable: number of rows that must change before the statistic moves to another cell.
         chance: probability of an answer at that stability, and at one row less and more (NaN below 1).
         max_chance: upper bound at that stability for mechanisms that are never wrong.
         edge: probability of an answer at stability 1, which is delta.
@@ -90,12 +89,11 @@ def stability_grid(*, stable: int, threshold: int) -> Floats:
     return np.unique(spaced(1, right, STEPS).round())
 
 
-def stable_chances(mechanism: StableMedian, problem: Problem, *, stable: int) -> Chances:
+def stable_chances(mechanism: StableAnswer, problem: Problem, *, stable: int) -> Chances:
     """Compute exact probabilities and bounds against stability, from public numbers."""
     epsilon, delta = mechanism.epsilon, mechanism.guarantee(problem).delta
     # The bound needs two data sets of this stability with different answers; with a fixed n, both must fit into n rows.
-    place = rank(problem.n, quantile=mechanism.quantile)
-    reach = min(place, problem.n - place + 1) if problem.neighbours is Neighbours.REPLACE_ONE else math.inf
+    reach = mechanism.reach(problem)
     x = stability_grid(stable=stable, threshold=mechanism.threshold)
     anybody = [max_right_chance(int(each), epsilon=epsilon, delta=delta) if each <= reach else math.nan for each in x]
     return Chances(
@@ -106,11 +104,9 @@ def stable_chances(mechanism: StableMedian, problem: Problem, *, stable: int) ->
     )
 
 
-def stable_runs(mechanism: StableMedian, dataset: Dataset, problem: Problem, *, seed: int) -> StableRuns:
-    """Compute exact probabilities and bounds of the stable quantile, and simulate it."""
-    cell, stable = stability(
-        dataset.histogram, domain=problem.domain, quantile=mechanism.quantile, neighbours=problem.neighbours
-    )
+def stable_runs(mechanism: StableAnswer, dataset: Dataset, problem: Problem, *, seed: int) -> StableRuns:
+    """Compute exact probabilities and bounds of a stable statistic, and simulate it."""
+    cell, stable = mechanism.stability(dataset.histogram, problem)
     epsilon, delta = mechanism.epsilon, mechanism.guarantee(problem).delta
     release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), TRIALS)
     answered = int((~release.refused).sum())

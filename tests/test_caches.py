@@ -90,6 +90,8 @@ CACHES = {
     "dpcore.mechanisms.tables.plan:draws_of": PLAN,
     "dpcore.mechanisms.tables.shape_groups:shape_groups_of": SIZES,
     "dpcore.data.samples:load_sample": SAMPLE,
+    "dpcore.mechanisms.robust.smooth_median:ladder": NOISE,
+    "dpcore.mechanisms.subsamples.near:smallest_cap": PLAN,
     "dpcore.mechanisms.subsamples.subsampling:calibrated_plan": PLAN,
     "dpcore.mechanisms.subsamples.subsampling:min_subsamples": PLAN,
     "dpcore.mechanisms.subsamples.subsampling:subsamples_with_a_row": PLAN,

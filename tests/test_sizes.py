@@ -244,6 +244,9 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
     "tables": ("tables/page.py", {"view": "All tables of k attributes", "tables-k": "3"}),
     "lists": ("tables/page.py", {"view": "Decision lists"}),
     "boxes": ("tables/page.py", {"view": "Boxes"}),
+    "private rule": ("tables/page.py", CUBE | {"view": "A private rule"}),
+    "private rule of a matrix": ("tables/page.py", {"view": "A private rule", "rule-kind": "table"}),
+    "two hospitals": ("learn/page.py", {"lesson": "population", "view": "data"}),
     "audit": (
         "learn/page.py", {"lesson": "audit", "audit-of": "root", "audit-shown": "true", "root-steps": "4096"},
     ),
@@ -254,7 +257,10 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
     },
     **{
         f"printed, {key}": ("learn/page.py", {"lesson": "printed", "printed-shown": "true", "printed-system": key})
-        for key in ("nets", "intervals", "rectangles", "halfspaces", "weights", "stability", "random")
+        for key in (
+            *("nets", "population", "open", "intervals", "rectangles"),
+            *("halfspaces", "weights", "stability", "random"),
+        )
     },
     "line-up": ("learn/page.py", {"lesson": "audit", "audit-shown": "true"}),
     "directions": ("learn/page.py", DIRECTIONS | {"vectors": "generated"}),
@@ -263,13 +269,13 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
     "random privacy of rows": ("learn/page.py", RANDOM | {"sparse": "data", "data": "skewed"}),
     **{
         f"one number, {key}": ("one_number/page.py", {"data": "skewed", "robust": key})
-        for key in ("stable_median", "subsample_median", "unbounded_mean")
+        for key in ("stable_median", "smooth-median", "subsample_median", "subsample-near", "unbounded_mean")
     },
     **{
         f"one column, {key}": ("one_number/page.py", {"data": data, "robust": key})
         for key, data in (
             ("subsample-groups", "earnings.earnings"), ("subsample_larger", "penguins.species"),
-            ("subsample_commonest", "adult.sex"),
+            ("subsample_commonest", "adult.sex"), ("stable-mode", "adult.sex"),
         )
     },
     **{
@@ -294,7 +300,8 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
     }),
     "a public n": ("play/page.py", {"data": "bimodal", "neighbours": ADD_REMOVE.words, "bits": "14"}),
     **{
-        f"weighted sums, {key}": ("play/page.py", WEIGHTED | {"mechanism": key}) for key in ("linear-net", "net-walk")
+        f"weighted sums, {key}": ("play/page.py", WEIGHTED | {"mechanism": key})
+        for key in ("linear-net", "net-walk", "answers-net")
     },
     **{f"shapes, {key}": ("data/page.py", {"way": "Generated", "shape": key}) for key in ("skewed", "clouds")},
     "plan": ("plan/page.py", {}),

@@ -32,6 +32,8 @@ class ErrorUnit(enum.StrEnum):
     """A value's place among the rows, not its distance."""
     RANGE = "share of the range"
     """A value's distance, as a share of the distance between the declared bounds."""
+    EXCESS = "errors above those of the best rule"
+    """Rows on which a chosen rule errs beyond those of the best rule of its class."""
     EXACT = "exact, or no answer"
     """An answer that is given has no error; what is guaranteed is when one is given."""
 
@@ -165,6 +167,7 @@ def describe_error(
         "error is guaranteed for synthetic rows fitted to them.",
         ErrorUnit.RANKS: f"{confidence}, no more than {number} lie between the answer and the quantile.",
         ErrorUnit.RANGE: f"{confidence}, the value has an error of at most {number}.",
+        ErrorUnit.EXCESS: f"{confidence}, the rule errs on at most {number} more than the best rule of the class.",
         ErrorUnit.EXACT: "An answer is exact. No answer (⊥) is also a result.",
     }[bound.unit]
     return f"{given}: {sentence[0].lower()}{sentence[1:]}" if given else sentence

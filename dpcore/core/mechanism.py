@@ -214,6 +214,7 @@ class Entry:
         domains: the kinds of domain it serves.
         queries: the query classes it serves.
         references: authors, year, theorem.
+        weights: the chance of each candidate in TeX, where the mechanism chooses one by its score.
         tiny: parameter values for the exact privacy check on a tiny universe, where the defaults need too many coins.
         tiny_size: cells of that universe.
         tiny_rows: its rows.
@@ -227,6 +228,7 @@ class Entry:
     queries: tuple[type[Queries], ...]
     references: tuple[str, ...]
     presets: Mapping[str, Any] = field(default_factory=dict)
+    weights: str = ""
     tiny: Mapping[str, Any] = field(default_factory=dict)
     tiny_size: int = 3
     tiny_rows: int = 3

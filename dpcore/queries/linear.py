@@ -86,6 +86,12 @@ class LinearQueries(Queries):
         return np.frombuffer(self.packed, dtype=np.int16).reshape(-1, self.domain.ordered).astype(np.int64)
 
     @cached_property
+    def padded(self) -> Integers:
+        """Weights in thousandths of all cells, (queries, size): what does not fit weighs nothing."""
+        padded: Integers = np.pad(self.units, ((0, 0), (0, self.domain.size - self.domain.ordered)))
+        return padded
+
+    @cached_property
     def _weights(self) -> Floats:
         """Weights, (fitting cells, queries)."""
         return np.ascontiguousarray(self.units.T / UNITS)

@@ -19,12 +19,21 @@ class Candidates:
     """All candidates, ranked by score once, so that another epsilon only weighs the scores anew.
 
     Attributes:
-        points: cells of each candidate's m points, (K, m).
+        points: cells of each candidate's m points, (K, m); of counted ones, points in each cell, (K, cells).
         scores: (K,).
+        counted: whether points are counted by cell, which is shorter on few cells.
     """
 
-    def __init__(self, points: Integers, scores: Integers) -> None:
-        self.points, self.scores = points, scores
+    def __init__(self, points: Integers, scores: Integers, *, counted: bool = False) -> None:
+        self.points, self.scores, self.counted = points, scores, counted
+
+    def at(self, places: Integers) -> Integers:
+        """Return the candidates at these places, as points in order, (T, m)."""
+        chosen: Integers = self.points[places].astype(np.int64)
+        if not self.counted:
+            return chosen
+        cells = np.tile(np.arange(chosen.shape[1]), len(chosen))
+        return np.repeat(cells, chosen.reshape(-1)).reshape(len(chosen), -1)
 
     @cached_property
     def ranked(self) -> tuple[Integers, Integers, Integers]:

@@ -124,7 +124,7 @@ class DatabaseChoice(_ScoredDraw[Integers]):
             return self.net.draw(preview.generator, rate=self.rate, trials=trials)
         listed = self._listed()
         chosen = listed.draw(preview.generator, rate=self.rate, rule=self.rule, trials=trials)
-        return listed.points[chosen].astype(np.int64)
+        return listed.at(chosen)
 
     @override
     def released(self, secure: Secure, trials: int) -> Integers:
@@ -136,11 +136,11 @@ class DatabaseChoice(_ScoredDraw[Integers]):
         listed = self._listed()
         scores = listed.scores[None, :]
         choice = Choice(scores, epsilon=self.epsilon, sensitivity=self.sensitivity, rule=self.rule)
-        return listed.points[secure.draw(choice, trials)].astype(np.int64)
+        return listed.at(secure.draw(choice, trials))
 
     @override
     def enumerated(self, paths: Enumerate, trials: int) -> Integers:
         listed = self._listed()
         open_to = np.ones(len(listed.scores), dtype=np.bool_)
         law = exponential_law(listed.scores, open_to, rate=self.rate, rule=self.rule)
-        return paths.one_of(listed.points.astype(np.int64), law)
+        return paths.one_of(listed.at(np.arange(len(law))), law)

@@ -21,7 +21,7 @@ GAUSSIAN_REACH = 40.0
 """Standard deviations kept of a discrete Gaussian: what lies beyond is below the smallest double."""
 
 
-def laplace_tail(at_least: NDArray[Any] | float, *, scale: float) -> Floats:
+def laplace_tail(at_least: NDArray[Any] | float, *, scale: NDArray[Any] | float) -> Floats:
     """Pr[Z >= j] for whole j, elementwise: p^j/(1 + p) for j >= 1 and 1 - p^(1-j)/(1 + p) for j <= 0."""
     j = np.asarray(at_least, dtype=np.float64)
     p = np.exp(-1.0 / scale)

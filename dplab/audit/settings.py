@@ -36,6 +36,7 @@ from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.groups import GroupQuantiles, GroupStatistics
+from dpcore.queries.hypotheses import Hypotheses
 from dpcore.queries.inputs import Inputs
 from dpcore.queries.linear import generated
 from dpcore.queries.marginals import Marginals
@@ -83,7 +84,7 @@ def _first_query_class(entry: Entry, domain: Domain) -> Queries:
     if is_number(domain) or is_labels(domain):
         wider.append(generated("bumps", queries=4, domain=domain, seed=1))
     elif is_yes_no(domain):
-        wider = [AtLeast(domain=domain, width=2, least=1)]
+        wider = [AtLeast(domain=domain, width=2, least=1), Hypotheses(domain=domain, label=1)]
     elif is_table(domain):
         wider = [Marginals(domain=domain, ways=1), RangeBoxes(domain=domain)]
         wider += [GroupStatistics(domain=domain), GroupQuantiles(domain=domain)]

@@ -1,6 +1,6 @@
-"""Programs of the lesson “Catch the cheat”: fourteen claims of epsilon-DP, of which two are true.
+"""Programs of the lesson “Catch the cheat”: fifteen claims of epsilon-DP, of which two are true.
 
-Twelve come from ``broken``. Each is run on two neighbouring data sets that reveal its mistake.
+Thirteen come from ``broken``. Each is run on two neighbouring data sets that reveal its mistake.
 """
 
 from __future__ import annotations
@@ -75,6 +75,8 @@ FULL = (_rows(*[0] * 9, 1), _rows(*[0] * 9))
 """Ten rows, and nine of them."""
 FIVE = (_rows(0, 0, 0, 0, 0, 1), _rows(0, 0, 0, 0, 1, 1))
 """Five rows of a cell and four."""
+NOTES = (_rows(1, 1, 2, 3, 3, 3, 3, 4, 5, 5, 5), _rows(1, 1, 2, 3, 3, 3, 5, 4, 5, 5, 5))
+"""The notes' example, whose median no single row can change, and the same with one 3 less, where one can."""
 ONE_RICH = (_rows(*[1] * 20), _rows(*[1] * 19, 100))
 """Twenty small numbers, and the same with a large one."""
 VISITS = (_rows(3, 1, 1, 1), _rows(0, 1, 1, 1))
@@ -105,6 +107,12 @@ SUSPECTS = (
         key="n-leaked", program=counts.n_leaked, data=FULL, neighbours=ADD,
         publishes="a noisy histogram and the number of rows", runs=50,
         fault="It publishes the exact number of rows, although rows are added or removed.",
+    ),
+    Suspect(
+        key="refuses-by-truth", program=counts.refuses_by_truth, data=NOTES, neighbours=REPLACE,
+        publishes="a median, or no answer", runs=50,
+        fault="It answers if no single row can change the median, without randomness. Whether it answers depends on "
+            "one row.",
     ),
     Suspect(
         key="float-laplace", program=counts.float_laplace, data=(_rows(), _rows(0)), neighbours=ADD,

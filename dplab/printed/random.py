@@ -11,6 +11,7 @@ from dpcore.core import ParameterError
 from dpcore.limits.bounds import minimax
 from dpcore.limits.bounds.distributional import differential_from
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
+from dpcore.mechanisms.robust.sampled_sensitivity import paper_samples
 from dpcore.mechanisms.robust.unbounded_mean import exception_chance
 from dplab.printed.lines import PrintedLine, PrintedTable
 from dplab.sparse import grid_example, rows_needed, simulate
@@ -142,6 +143,13 @@ def random_table(*, cells: int, n: int, epsilon: float) -> PrintedTable:
                 printed=printed_gamma(n=n, share=PAIRS_BEYOND),
                 holds=exception_chance(n=n, exceptions=math.floor(PAIRS_BEYOND * (n // 2))),
                 why="by ranks instead of the DKW inequality, and for both data sets at once",
+            ),
+            PrintedLine(
+                what=f"samples of the sensitivity for γ = {FIGURE_GAMMA:g} (Rubinstein and Aldà 2017, Theorem 15)",
+                printed=paper_samples(FIGURE_GAMMA)[0],
+                holds=math.ceil(1 / FIGURE_GAMMA) - 1,
+                why="by ranks instead of the DKW inequality: the largest of m samples is exceeded with probability at "
+                "most 1/(m + 1)",
             ),
             PrintedLine(
                 what="spread of the 0.9 quantile of |x − x′|: n/2 pairs, or the U-statistic of all (Section 6)",

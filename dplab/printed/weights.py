@@ -9,8 +9,12 @@ import numpy as np
 
 from dpcore.core import Neighbours, ParameterError
 from dpcore.limits.attacks import fat_shattering
+from dpcore.mechanisms.net.answers_net import points_needed
+from dpcore.mechanisms.net.listed_net import listable_points
 from dplab.printed.lines import PrintedLine, PrintedTable, log10_choose
 
+QUERIES, POINTS_ALPHA = 50, 0.1
+"""Queries and error for the size of Theorem 5's databases."""
 LINE, FITS = 16, 20
 """Cells of the line on which rows are fitted to answers, and number of fits."""
 
@@ -20,6 +24,14 @@ def _rows_needed(*, points: int, alpha: float, epsilon: float, beta: float) -> f
     half = alpha / 2
     m = math.ceil(math.log(2) * (points + 1) / (2 * half**2))
     return 2 / (epsilon * half) * (log10_choose(points + m - 1, m) * math.log(10) + math.log(1 / beta))
+
+
+def listed_cells(points: int) -> int:
+    """Return the most cells on which all databases of so many points can be listed for QUERIES queries."""
+    cells = 2
+    while listable_points(size=cells + 1, queries=QUERIES, points=points) == points:
+        cells += 1
+    return cells
 
 
 def _roth_error(*, points: int, n: int, epsilon: float) -> float:
@@ -118,6 +130,14 @@ def weights_table(
                 holds=math.log10(_rows_needed(points=points, alpha=alpha, epsilon=epsilon, beta=beta)),
                 why="printed without its constant and logarithms of η; holds: the 2^d queries counted, Δ = 1",
                 power=True,
+            ),
+            PrintedLine(
+                what=f"points of a small database for {QUERIES} queries at α = {POINTS_ALPHA:g} (Corollary 1)",
+                printed=None,
+                holds=points_needed(QUERIES, POINTS_ALPHA),
+                why=f"ln(2|Q|)/(2α²), the points found by multiplicative weights; all databases of so many can be "
+                f"listed on up to {listed_cells(points_needed(QUERIES, POINTS_ALPHA))} cells",
+                printed_words="O(FSD/η²·log²(1/η))",
             ),
             PrintedLine(
                 what="error of k = 2^d queries, order n^⅔·(ln k·ln U/ε)^⅓, of n (Section 1)",

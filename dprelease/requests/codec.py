@@ -26,6 +26,7 @@ from dpcore.data.sphere import Halfspaces
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.groups import GroupQuantiles, GroupStatistics
+from dpcore.queries.hypotheses import Hypotheses
 from dpcore.queries.inputs import Inputs
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.marginals import Marginals
@@ -39,7 +40,7 @@ CODEC_TYPES: Mapping[str, type] = {
         *(DeclaredColumn, DeclaredTable, Capped, Format),
         *(Columns, YesNo, Several, Vectors, Coded, Measure, Predicate, ListColumns),
         *(Thresholds, Intervals, Rectangles, Cells, LinearQueries, AtLeast, Marginals, Halfspaces, RangeBoxes, Inputs),
-        *(GroupStatistics, GroupQuantiles),
+        *(GroupStatistics, GroupQuantiles, Hypotheses),
     )
 }
 """Types that a request may contain. Every field of such a type must be public."""

@@ -26,6 +26,7 @@ from dpcore.mechanisms.grouped.release import GroupRelease
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease
 from dpcore.mechanisms.intervals.boxes import BoxRelease, boxes_of, sub_cells
 from dpcore.mechanisms.intervals.rectangles import RectanglesRelease
+from dpcore.mechanisms.marginals.learner import RuleRelease
 from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.mwem import RoundsRelease
 from dpcore.mechanisms.robust.counted_mean import MeanRelease, may_count, weight
@@ -180,7 +181,7 @@ def _fits(question: RequestPart, lines: Rows, expected: Rows, drawn: Release) ->
         return _groups_fit(question, lines, drawn)
     if isinstance(drawn, MeanRelease):
         return len(lines) == 2 and _mean_fits(question, lines, drawn, bounds=expected[1][3:5], refused=refused)
-    if isinstance(drawn, ValueRelease | PointsRelease | Transcript):
+    if isinstance(drawn, ValueRelease | PointsRelease | Transcript | RuleRelease):
         try:
             built = _built(drawn, lines, refused=refused)
         except (ValueError, OverflowError, LookupError):
@@ -210,6 +211,8 @@ def _built(drawn: Release, lines: Rows, *, refused: bool) -> Release | None:
         if asked.tolist() != drawn.query_indices[:1].tolist() or not consistent or np.abs(rows).max() > MAX_NUMBER:
             return None
         return replace(drawn, query_indices=asked, rows=rows, guesses=guesses, paid=paid, declined=declined)
+    if isinstance(drawn, RuleRelease):
+        return replace(drawn, chosen=np.array([int(text) for text in columns["number"]], dtype=np.int64))
     cells = [int(text) for text in columns["cell"]]
     most = max(size, drawn.problem.domain.ordered + 1) if isinstance(drawn, ValueRelease) else size
     if refused != (cells == [-1]) or not all(-1 <= cell < most for cell in cells):

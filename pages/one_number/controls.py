@@ -19,8 +19,9 @@ from pages.shell.private.twin import untwinned
 from pages.shell.request import PageRequest
 from pages.shell.status import may_show
 
-ON_A_LINE = ("stable_median", "subsample_median", "unbounded_mean")
-ON_LABELS = ("subsample_commonest", "subsample_larger")
+ON_A_LINE = ("stable_median", "smooth-median", "subsample_median", "subsample-near", "unbounded_mean")
+ON_LABELS = ("subsample_commonest", "stable-mode", "subsample_larger")
+REFUSES_IF_UNSTABLE = ("stable_median", "stable-mode")
 ON_GROUPS = ("subsample-groups",)
 GROUPS = ("first", "second")
 FIRST_DATA = "earnings.earnings"
@@ -58,7 +59,7 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> OneNumberRequest
             with side:
                 values[name] = _control(machine, name, parameter, domain, values)
     with side, st.popover("More settings", width="stretch"):
-        relation = neighbours(both=machine.key == "stable_median")
+        relation = neighbours(both=machine.key in REFUSES_IF_UNSTABLE)
         preview_seed = seed()
     values["epsilon"] = epsilon_bar(machine, bar)
     values = {name: value for name, value in values.items() if name in machine.controls()}
@@ -76,7 +77,7 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> OneNumberRequest
 def questions(source: Source) -> tuple[str, ...]:
     """Return the keys of questions about a column: about groups only where the sample has a column of groups."""
     if not is_number(source.domain):
-        return ON_LABELS if source.domain.ordered > 1 else ON_LABELS[:1]  # one label names no two groups
+        return ON_LABELS if source.domain.ordered > 1 else ON_LABELS[:2]  # one label names no two groups
     grouped = isinstance(source.origin, Bundled) and source.origin.sample.groups
     return ON_A_LINE + ON_GROUPS if grouped else ON_A_LINE
 

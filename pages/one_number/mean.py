@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 import streamlit as st
 from typing_extensions import override
 
 from dpcore.core import Floats, exactly, rounded_up
-from dpcore.data.columns import Number, is_number
+from dpcore.data.columns import Number
 from dpcore.mechanisms import entry
-from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, exception_chance, max_exceptions
-from dpcore.queries.ranges import Thresholds
-from dplab.robust import TRIALS, mean_errors, present_rows
+from dpcore.mechanisms.robust.unbounded_mean import (
+    UnboundedMean,
+    exception_chance,
+    max_exceptions,
+    scale_change,
+    slack,
+)
+from dplab.robust import TRIALS, mean_errors
 from dplab.sweep import EPSILON_GRID as EPSILONS
 from dprelease.requests.coverage import bounds
 from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Rule
@@ -38,14 +44,7 @@ class MeanOutcome(Outcome[UnboundedMean]):
     @override
     def __init__(self, request: OneNumberRequest, mechanism: UnboundedMean) -> None:
         super().__init__(request, mechanism)
-        self.without_number = self.problem.domain.missing
-        if self.without_number:
-            self.dataset = present_rows(self.dataset)
-        domain = self.dataset.domain
-        assert is_number(domain)
-        self.domain = domain
-        queries = Thresholds(domain=domain)
-        self.problem = dataclasses.replace(self.problem, domain=domain, queries=queries, n=self.dataset.n)
+        self.domain = self.leave_out_missing()
         self.over_epsilon: Floats = remember(
             f"mean_errors|{request.source.key}|{mechanism!r}|{request.seed}",
             lambda: np.array([self._errors_at(epsilon)[1] for epsilon in EPSILONS]),
@@ -83,6 +82,8 @@ class MeanOutcome(Outcome[UnboundedMean]):
                 "That neighbouring data sets have nearly the same noise scale (**γ₁**), and what the "
                 "change of scale reveals (**η**). No finite number is known. :gray-badge[not protected]"
             )
+            with st.expander("Conditions (10) and (11)"):
+                self._conditions(exceptions)
         with left:
             picture = over_epsilon(self.over_epsilon, domain=self.domain, epsilon=self.mechanism.epsilon)
             request.draw(picture, key="robust_mean", title="error over ε")
@@ -93,6 +94,21 @@ class MeanOutcome(Outcome[UnboundedMean]):
                 "Answers are rounded to a cell. A few extreme people do not increase the noise, if their "
                 "share is below about γ₂.",
             )
+
+    def _conditions(self, exceptions: int) -> None:
+        """Draw the paper's two conditions, and η at the change of the noise scale on these rows."""
+        st.latex(r"P\bigl(s_n(X)\le e^{\beta}s_n(X')\bigr)\ge 1-\gamma_1")
+        st.latex(r"P\bigl(\tfrac1n h\le\min\{s_n(X),s_n(X')\}\bigr)\ge 1-\gamma_2")
+        state = self.mechanism.prepare(self.dataset, self.problem)
+        change = scale_change(state.differences, exceptions=exceptions)
+        here = "nothing bounds β" if math.isinf(change) else f"β = {rounded_up(change)}"
+        eta = slack(epsilon=self.mechanism.epsilon, change=change)
+        st.markdown(
+            "s is the noise scale, h the distance of two people. By the Bahadur–Kiefer representation of quantiles, "
+            "(10) holds for large n with β of order 1/√n. Equation (9) then gives **η = e^(−α/2β)**, α = ε/2. "
+            f"On these rows, replacing one changes s by a factor of at most e^β: {here}, so η = "
+            f"{rounded_up(min(1.0, eta))}. For other rows β may be larger. :gray-badge[true]"
+        )
 
     def _rows_left_out(self) -> str:
         rows = self.request.dataset().n - self.dataset.n

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from typing import Generic, TypeVar
 
@@ -9,7 +10,9 @@ import streamlit as st
 from typing_extensions import override
 
 from dpcore.core import Mechanism
-from dplab.robust import TRIALS
+from dpcore.data.columns import Number, is_number
+from dpcore.queries.ranges import Thresholds
+from dplab.robust import TRIALS, present_rows
 from pages.charts.picture import Picture
 from pages.one_number.controls import OneNumberRequest
 from pages.one_number.runs import outcomes
@@ -38,6 +41,17 @@ class Outcome(ABC, Generic[MechanismT]):
         """Read the rows; subclasses preview the mechanism on them."""
         self.request, self.mechanism, self.dataset = request, mechanism, request.dataset()
         self.problem = request.problem(self.dataset.n)
+
+    def leave_out_missing(self) -> Number:
+        """Leave out rows without a number, as only previews may; return the domain of numbers."""
+        self.without_number = self.problem.domain.missing
+        if self.without_number:
+            self.dataset = present_rows(self.dataset)
+        domain = self.dataset.domain
+        assert is_number(domain)
+        queries = Thresholds(domain=domain)
+        self.problem = dataclasses.replace(self.problem, domain=domain, queries=queries, n=self.dataset.n)
+        return domain
 
     @abstractmethod
     def draw_headline(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import streamlit as st
 
 from dpcore.core import Neighbours, Problem, rounded_up
@@ -11,9 +12,11 @@ from dpcore.data.columns import is_number
 from dpcore.limits.bounds.rank import rank_bound
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
-from dpcore.mechanisms.robust.stable_median import StableMedian
+from dpcore.mechanisms.robust.smooth_median import SmoothMedian
+from dpcore.mechanisms.robust.stable_median import StableAnswer, StableMedian
 from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, exception_chance, max_exceptions
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
+from dpcore.mechanisms.subsamples.near import MedianOfMedians
 from dpcore.mechanisms.subsamples.subsampling import agreement_needed
 from dpcore.mechanisms.subsamples.subsampling import answer_chance as vote_chance
 from dpcore.queries.ranges import Thresholds
@@ -21,8 +24,8 @@ from dplab.limits.data_independent_summary import data_independent_summary, prom
 from dplab.measure import finish
 from dplab.robust import chances_by_agreement, stable_chances
 from pages.charts.component import draw_with_table
-from pages.charts.picture import Axis, Picture
-from pages.charts.words import percent, percent_up, significant
+from pages.charts.picture import Axis, Curve, Picture
+from pages.charts.words import percent, percent_up, short_numbers, significant
 from pages.one_number.chance import chance_curve, stability_axis
 from pages.one_number.controls import OneNumberRequest
 from pages.one_number.words import in_100, nearly_percent
@@ -39,8 +42,12 @@ def draw_promise(request: OneNumberRequest) -> None:
     n = ask_rows(request.source, request.neighbours)
     problem = dataclasses.replace(request.problem(n), n=n)
     mechanism = request.entry.make(**request.values)
-    if isinstance(mechanism, StableMedian):
+    if isinstance(mechanism, StableAnswer):
         picture = _stable(mechanism, problem)
+    elif isinstance(mechanism, SmoothMedian):
+        picture = _smooth(mechanism, problem)
+    elif isinstance(mechanism, MedianOfMedians):
+        picture = _near(mechanism, problem)
     elif isinstance(mechanism, SubsampleAggregate):
         picture = _agreeing(mechanism, problem)
     else:
@@ -57,21 +64,73 @@ def draw_promise(request: OneNumberRequest) -> None:
     )
 
 
-def _stable(mechanism: StableMedian, problem: Problem) -> Picture:
+def _smooth(mechanism: SmoothMedian, problem: Problem) -> Picture:
+    """Draw the error over stability: of the noise that the data get at most if the median is so stable."""
+    domain = problem.domain
+    assert is_number(domain)
+    if domain.missing:  # rows without a number are left out of previews
+        domain = dataclasses.replace(domain, missing=False, clamp=True)
+        problem = dataclasses.replace(problem, domain=domain, queries=Thresholds(domain=domain))
+    last = len(mechanism.ladder(problem).widths)
+    rows = np.unique(np.linspace(1, last, 200).round().astype(np.int64))
+    errors = mechanism.error_at(rows, problem, BETA)
+    exact = int(rows[np.argmax(errors == 0)])
+    st.header(f"95 in 100 answers are exact if at least {exact:,} rows must change before the median does")
+    delta = rounded_up(mechanism.guarantee(problem).delta)
+    numbers({"Smallest n for that": f"{2 * exact - 1:,}", "δ": delta, "Rows n": f"{problem.n:,}"})
+    return Picture(
+        title="Guaranteed error against stability",
+        x=Axis(title="rows that must change before the median does", low=0, high=1.1 * exact, form=",d"),
+        y=Axis(title="error, share of the range", low=0, high=1.05, form="~p"),
+        marks=[Curve(role="theory", name="error of 95 in 100 answers", x=rows, y=errors / max(1, domain.ordered - 1))],
+        sentence=f"The more rows must change before the median does, the smaller the error that is guaranteed. From "
+        f"{exact:,} rows on, 95 in 100 answers are exact. Your rows are not used here.",
+        table={"rows": rows.tolist(), "error in cells": errors.tolist()},
+    )
+
+
+def _near(mechanism: MedianOfMedians, problem: Problem) -> Picture:
+    """Draw the chance of an answer further away than a share of the subsamples."""
+    plan = mechanism.plan(problem)
+    needed = mechanism.agreement_needed(plan, BETA)
+    st.header(
+        f"95 in 100 answers are as close as {percent_up(needed)} of subsamples"
+        if needed <= 1
+        else "No agreement of the subsamples is enough"
+    )
+    most = f"{plan.cap:,.0f} of {plan.subsamples:,}"
+    numbers({"Votes a row changes at most": most, "δ": rounded_up(plan.delta), "Rows n": f"{problem.n:,}"})
+    shares = np.linspace(0.5, 1, 101)
+    near = np.array([1 - mechanism.miss_chance(plan, share) for share in shares.tolist()])
+    return Picture(
+        title="Guaranteed chance of a close answer against agreement",
+        x=Axis(title="share of subsamples within a distance", low=0.5, high=1, form="~p"),
+        y=Axis(title="probability that the answer is", low=0, high=1.05, form="~p"),
+        marks=[
+            Curve(role="theory", name="at least", x=shares, y=near),
+        ],
+        sentence="If that share of the subsamples answers within a distance of the whole data's answer, so is the "
+        "released answer with at least this probability, for every distance. The agreement of your own subsamples is "
+        "not computed.",
+        table={"share of subsamples": short_numbers(shares), "probability": short_numbers(near)},
+    )
+
+
+def _stable(mechanism: StableAnswer, problem: Problem) -> Picture:
     """Draw the chance of an answer over stability, and the guarantee of a mechanism that always answers."""
     epsilon, needed = mechanism.epsilon, mechanism.stability_needed(BETA)
-    always = ExponentialMedian(epsilon=epsilon, quantile=mechanism.quantile)
-    wall = rank_bound(problem, always.guarantee(problem), beta=BETA, quantile=mechanism.quantile)
     rows = mechanism.rows_needed(needed, problem.neighbours)
     st.header(f"95 in 100 runs give an answer if at least {needed:,} rows must change before the answer does")
-    numbers(
-        {
-            "Smallest n for that": f"{rows:,}",
-            "Probability of an answer if one row decides it, δ": rounded_up(mechanism.guarantee(problem).delta),
-            "Guaranteed error if always answering": percent(promised_error(always, problem, beta=BETA)),
-            "Impossible (lower bound), below": percent(wall.value) if wall is not None else "not known",
-        }
-    )
+    facts = {
+        "Smallest n for that": f"{rows:,}",
+        "Probability of an answer if one row decides it, δ": rounded_up(mechanism.guarantee(problem).delta),
+    }
+    if isinstance(mechanism, StableMedian):
+        always = ExponentialMedian(epsilon=epsilon, quantile=mechanism.quantile)
+        wall = rank_bound(problem, always.guarantee(problem), beta=BETA, quantile=mechanism.quantile)
+        facts["Guaranteed error if always answering"] = percent(promised_error(always, problem, beta=BETA))
+        facts["Impossible (lower bound), below"] = percent(wall.value) if wall is not None else "not known"
+    numbers(facts)
     curve = stable_chances(mechanism, problem, stable=needed)
     return chance_curve(
         curves={"probability of an answer": curve},

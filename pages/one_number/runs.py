@@ -8,6 +8,7 @@ import numpy as np
 
 from dpcore.core import Floats, Integers, rounded_up
 from dpcore.data.columns import Number
+from dpcore.mechanisms import entry
 from pages.charts.axes import round_ticks
 from pages.charts.picture import Axis, Bars, Dots, Mark, Picture, Rule
 from pages.charts.words import percent, short_numbers, significant
@@ -56,13 +57,14 @@ def outcomes(*, refused: float, wrong: float) -> Picture:
     )
 
 
-def answers(*, domain: Number, truth: int, values: Integers) -> Picture:
+def answers(*, domain: Number, truth: int, values: Integers, key: str = "exponential_median") -> Picture:
     """Return the picture of the answers of a mechanism that always answers, beside the exact quantile.
 
     Args:
         domain: the ordered cells.
         truth: the exact quantile's cell.
         values: released cells, (T,).
+        key: the mechanism's.
     """
     unit = f" {domain.unit}" if domain.unit else ""
     low, high = min(int(values.min()), truth), max(int(values.max()), truth)
@@ -87,7 +89,7 @@ def answers(*, domain: Number, truth: int, values: Integers) -> Picture:
         y=Axis(title="share of runs", low=0, high=end, form="~p", ticks=possible),
         marks=[
             Bars(
-                role="mechanism:exponential_median",
+                role=f"mechanism:{key}",
                 start=edges[:-1],
                 end=edges[1:],
                 value=shares,
@@ -96,7 +98,7 @@ def answers(*, domain: Number, truth: int, values: Integers) -> Picture:
             ),
             Rule(role="true", x=exact, label="exact", side="left" if exact > (edges[0] + edges[-1]) / 2 else "right"),
         ],
-        sentence=f"The exponential median never refuses. At the same ε, {in_100(right)} of its answers are the "
+        sentence=f"{entry(key).title}: it never refuses. At the same ε, {in_100(right)} of its answers are the "
         f"exact cell, and 95 in 100 lie {f'within {rounded_up(float(off))}{unit} of' if off else 'in'} it.",
         table={
             "from": short_numbers(edges[:-1]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from typing_extensions import override
 
-from dpcore.core import Problem
+from dpcore.core import Dataset, Problem
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan, answer_chance
 from dplab.robust import VoteLaws, chances_by_agreement, subsample_votes, vote_runs
@@ -36,12 +36,7 @@ class SubsampleOutcome(RefusableOutcome[SubsampleAggregate]):
     def __init__(self, request: OneNumberRequest, mechanism: SubsampleAggregate) -> None:
         super().__init__(request, mechanism)
         self.plan = mechanism.plan(self.problem)
-        question = {name: value for name, value in request.values.items() if name not in PRIVACY_PARAMETERS}
-        self.law: VoteLaws = with_progress(
-            f"voters|{request.source.key}|{request.entry.key}|{question!r}",
-            lambda: subsample_votes(mechanism, self.dataset, self.problem),
-            label="Computing the answers of the subsamples.",
-        )
+        self.law: VoteLaws = vote_laws(request, mechanism, self.dataset, self.problem)
         self.trials, self.refused, self.wrong = vote_runs(mechanism, self.law, seed=request.seed)
         self.curve = _agreement_curve(mechanism, self.plan, self.problem, self.law)
         self.badge = request.badge(EXACT)
@@ -76,6 +71,16 @@ class SubsampleOutcome(RefusableOutcome[SubsampleAggregate]):
                 f"| yours | {nearly_percent(law.agreement, digits=5)} | {_small(before)} |\n"
                 f"| one person changed, against it | {nearly_percent(law.after, digits=5)} | {_small(after)} |"
             )
+
+
+def vote_laws(request: OneNumberRequest, mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem) -> VoteLaws:
+    """Return the law of a subsample's answer, computed with progress once for all privacy parameters."""
+    question = {name: value for name, value in request.values.items() if name not in PRIVACY_PARAMETERS}
+    return with_progress(
+        f"voters|{request.source.key}|{request.entry.key}|{question!r}",
+        lambda: subsample_votes(mechanism, dataset, problem),
+        label="Computing the answers of the subsamples.",
+    )
 
 
 def _small(chance: float) -> str:

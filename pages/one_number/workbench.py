@@ -7,15 +7,20 @@ from typing import Any
 import streamlit as st
 
 from dpcore.core import Bound, Problem, describe_error
-from dpcore.mechanisms.robust.stable_median import StableMedian
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.robust.smooth_median import SmoothMedian
+from dpcore.mechanisms.robust.stable_median import StableAnswer, StableMedian
 from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
+from dpcore.mechanisms.subsamples.near import MedianOfMedians
 from pages.one_number.accounts import accounts
 from pages.one_number.controls import OneNumberRequest, draw_controls
 from pages.one_number.mean import MeanOutcome
+from pages.one_number.near import MedianOfMediansOutcome, NearOutcome, SmoothOutcome
 from pages.one_number.outcome import Outcome, RefusableOutcome
 from pages.one_number.promise import draw_promise
 from pages.one_number.stable import StableOutcome
+from pages.one_number.statistic import draw_statistic
 from pages.one_number.subsamples import SubsampleOutcome
 from pages.shell.presentation import is_presenting, presentation_place
 from pages.shell.theorem import BETA, conditions
@@ -24,8 +29,12 @@ from pages.shell.workbench import Views, Workbench
 
 def _compute(request: OneNumberRequest) -> Outcome[Any]:
     mechanism = request.entry.make(**request.values)
-    if isinstance(mechanism, StableMedian):
+    if isinstance(mechanism, StableAnswer):
         return StableOutcome(request, mechanism)
+    if isinstance(mechanism, SmoothMedian):
+        return SmoothOutcome(request, mechanism)
+    if isinstance(mechanism, MedianOfMedians):
+        return MedianOfMediansOutcome(request, mechanism)
     if isinstance(mechanism, SubsampleAggregate):
         return SubsampleOutcome(request, mechanism)
     assert isinstance(mechanism, UnboundedMean)
@@ -33,22 +42,31 @@ def _compute(request: OneNumberRequest) -> Outcome[Any]:
 
 
 def _views(outcome: Outcome[Any]) -> Views[Outcome[Any]]:
-    one_person: Views[Outcome[Any]] = {}
+    more: Views[Outcome[Any]] = {}
     if isinstance(outcome, RefusableOutcome):
-        one_person = {"One person changes": lambda _: outcome.draw_one_person()}
-    return {"Answer": _answer, **one_person}
+        more = {"One person changes": lambda _: outcome.draw_one_person()}
+    if isinstance(outcome, MeanOutcome):
+        more = {"Any statistic": lambda _: draw_statistic(outcome)}
+    return {"Answer": _answer, **more}
 
 
 def _answer(outcome: Outcome[Any]) -> None:
     outcome.draw_answer()
-    _theorem(outcome.mechanism.accuracy(outcome.problem, BETA), outcome.problem)
+    bound = outcome.mechanism.accuracy(outcome.problem, BETA)
+    _theorem(bound, outcome.problem, conditional=isinstance(outcome, NearOutcome))
+    if isinstance(outcome.mechanism, StableMedian) and not is_presenting():
+        with st.expander("The exponential median, which always answers"):
+            st.latex(entry("exponential_median").weights)
+            st.markdown("A value v has b rows below it and u rows up to it, of N. One row moves the distance by Δ.")
 
 
-def _theorem(bound: Bound, problem: Problem) -> None:
-    """Draw the theorem: in a presentation at once, otherwise on demand."""
+def _theorem(bound: Bound, problem: Problem, *, conditional: bool) -> None:
+    """Draw the theorem, of data that meet a condition or of all: in a presentation at once, otherwise on demand."""
     with presentation_place("theorem") if is_presenting() else st.expander("What is guaranteed"):
         error = describe_error(bound, n=problem.n, subject="no answer", of_range=problem.domain.describe_distance)
         words = () if bound.vacuous else (bound.statement, *conditions(bound))
+        if conditional:
+            error, words = bound.statement, (bound.note,)
         # One paragraph, because all of it has to fit the screen of a presentation.
         st.markdown(" ".join((error, ":orange-badge[theory]", *words)))
         if bound.formula:

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.core import State
+from dpcore.core import Bound, State, rounded_up
 from dpcore.core.safe_csv import escape_frame
 from dpcore.limits.bounds.applicable import lower_bound
 from dplab.measure import ErrorReport
@@ -76,6 +76,8 @@ def draw_figure(
 def draw_why(recipe: Recipe, report: ErrorReport) -> None:
     """Draw the mechanism's description, its theorem, the lower bound, and a tour for new users."""
     st.markdown(recipe.entry.story)
+    if recipe.entry.weights:
+        st.latex(recipe.entry.weights)
     bound, observations = report.bound, []
     if len(report.answered):
         private = recipe.source.provenance.is_private
@@ -96,11 +98,22 @@ def draw_why(recipe: Recipe, report: ErrorReport) -> None:
         covers="for each release",
         opened=True,
     )
+    st.markdown(field_terms(bound, linear=recipe.weights is not None))
     lower = lower_bound(report.problem, report.guarantee, beta=recipe.beta)
     if lower is not None:
-        st.markdown(f"Hatched: impossible (lower bound). {lower.statement}")
+        st.markdown(f"Hatched: impossible (lower bound). {lower.statement} {lower.note}")
+        st.caption(f"Reference: {lower.reference}.")
     for step in TOUR:
         st.markdown(step)
+
+
+def field_terms(bound: Bound, *, linear: bool) -> str:
+    """Return what the papers call the queries, their change by one row, and the guaranteed error."""
+    kind = "**linear query** adds up weights from 0 to 1" if linear else "**counting query** counts the rows in a set"
+    terms = f"A {kind}, as a share of n. Its **sensitivity** is 1/n: one row changes the answer by at most that."
+    if bound.guaranteed:
+        terms += f" The release is (α, β)-**useful** with α = {rounded_up(bound.value)} and β = {bound.beta:g}."
+    return terms
 
 
 def draw_code(recipe: Recipe, state: State, key: str) -> None:

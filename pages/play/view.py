@@ -33,7 +33,7 @@ from pages.play.pin import Pinned, ask_pinned, pin_button
 from pages.play.query import brush_callback, read_query, show_answer
 from pages.play.slider_states import SliderStops, send_states
 from pages.play.target import ask_target, draw_needed
-from pages.play.weights import draw_weights
+from pages.play.weights import draw_sizes, draw_weights
 from pages.shell.addresses import app_pages
 from pages.shell.links import in_link
 from pages.shell.presentation import allow_in_presentation, is_presenting, presentation_place, set_title
@@ -138,6 +138,7 @@ def _at_epsilon(stops: SliderStops, target: float | None) -> None:
     _pictures(recipe, stops, report, epsilon_view, target)
     if recipe.weights is not None:
         draw_weights(recipe.weights, download=not source.provenance.is_private)
+        draw_sizes(recipe, dataset, report.problem)
 
 
 def _view(recipe: Recipe, dataset: Dataset) -> View:

@@ -7,15 +7,19 @@ import hashlib
 import numpy as np
 import streamlit as st
 
-from dpcore.core import DataError, Domain, Parameter
+from dpcore.core import DataError, Dataset, Domain, Parameter, Problem
 from dpcore.limits.attacks.class_text import read_class
 from dpcore.queries.linear import GENERATED, MAX_WEIGHTS, LinearQueries, generated
-from pages.charts.component import draw, show_numbers
+from dplab.recipe import Recipe
+from dplab.small_databases import TRIALS, errors_by_size
+from pages.charts.component import draw, draw_with_table, show_numbers
+from pages.play.figures.sizes import sizes_picture
 from pages.play.figures.weights import weights_picture
 from pages.shell.controls import check_link, choice
 from pages.shell.links import in_link
 from pages.shell.server.host_origin import is_public_demo
 from pages.shell.tasks.memory import remember
+from pages.shell.tasks.shared import share_with_progress
 
 OWN = "matrix"
 MAX_BYTES = 1 << 23
@@ -47,6 +51,26 @@ def draw_weights(queries: LinearQueries, *, download: bool) -> None:
     )
     draw(picture, key="weights_chart", badge=f"weights: {queries.name}", download=download)
     show_numbers(picture, title="weights of the queries", key="weights_numbers")
+
+
+def draw_sizes(recipe: Recipe, dataset: Dataset, problem: Problem) -> None:
+    """Draw the error by the size of a small database, on request: it takes seconds."""
+    if not st.toggle("Error by the size of the small database", key=in_link("sizes"), bind="query-params"):
+        return
+    epsilon = float(dict(recipe.values).get("epsilon", 1.0))
+    errors = share_with_progress(
+        recipe,
+        f"sizes|{recipe.source.key}|{problem!r}|{epsilon}|{recipe.seed}",
+        lambda: errors_by_size(dataset, problem, epsilon=epsilon, seed=recipe.seed),
+        label="Measuring small databases.",
+    )
+    draw_with_table(
+        sizes_picture(errors, epsilon=epsilon),
+        key="sizes",
+        badge=f"{TRIALS} releases each, simulated, preview sampler, seed {recipe.seed}",
+        title="error by size",
+        download=not dataset.provenance.is_private,
+    )
 
 
 def _own(domain: Domain) -> LinearQueries | None:

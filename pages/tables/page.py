@@ -10,6 +10,7 @@ from pages.shell.links import in_link
 from pages.shell.theorem import how_it_works
 from pages.shell.workbench import Workbench, page_frame
 from pages.tables.boxes import BOXES
+from pages.tables.learner import LEARNER
 from pages.tables.lists import DECISION_LISTS
 from pages.tables.marginals.workbench import MARGINALS
 from pages.tables.shares.workbench import SHARES
@@ -19,6 +20,7 @@ WORKBENCHES: dict[str, Workbench[Any, Any]] = {
     "All tables of k attributes": MARGINALS,
     "Decision lists": DECISION_LISTS,
     "Boxes": BOXES,
+    "A private rule": LEARNER,
 }
 FIRST = next(iter(WORKBENCHES))
 

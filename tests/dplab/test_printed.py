@@ -208,6 +208,20 @@ def test_figure_2_needs_8000_rows() -> None:
     assert many.spared and many.random_loss.max() < many.private_loss.min()
 
 
+def test_samples_of_a_sensitivity_and_points_of_a_small_database() -> None:
+    """Theorem 15's fewest samples by a plain search; ranks: 1/(m + 1) at most 0.1. ln(100)/0.02 points; C(m + 3, 3)."""
+    tried = [math.log(1 / rho) / (2 * (0.1 - rho) ** 2) for rho in np.linspace(1e-4, 0.0999, 5000)]
+    assert numbers(random_table(cells=25, n=500, epsilon=1.0), "samples of the sensitivity") == (
+        math.ceil(min(tried)),
+        9,
+    )
+    table = weights_table(points=16, scale=0.1, alpha=0.1, n=1000, epsilon=1.0)
+    assert numbers(table, "points of a small database") == (None, math.ceil(math.log(100) / 0.02))
+    (line,) = (each for each in table.lines if each.what.startswith("points of a small database"))
+    assert "on up to 4 cells" in line.why
+    assert math.comb(231 + 3, 3) < 2_500_000 < math.comb(231 + 4, 4)
+
+
 def test_order_only_stands_for_orders_alone() -> None:
     """Of all tables: the words stand where the paper prints an order, and never where something is not printed."""
     tables = (

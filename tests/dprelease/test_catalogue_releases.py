@@ -28,6 +28,7 @@ from dpcore.data.twin import twin
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.groups import GroupQuantiles, GroupStatistics
+from dpcore.queries.hypotheses import Hypotheses
 from dpcore.queries.inputs import Inputs
 from dpcore.queries.linear import generated
 from dpcore.queries.marginals import Marginals
@@ -94,6 +95,7 @@ def problem_readings(entry: dpcore.Entry, *, usual: bool = False) -> tuple[Any, 
             (Halfspaces, {}),
             (RangeBoxes, {}),
             (Inputs, {}),
+            (Hypotheses, {"label": 3}),
             (GroupStatistics, {}),
             (GroupQuantiles, {}),
         ]

@@ -57,8 +57,9 @@ BOUND = Bound(value=0.02, kind=BoundKind.GUARANTEE, statement="", reference="", 
 
 
 PRINTED = re.compile(
-    r"With confidence (?P<confidence>[\d.]+)%, (?:.+ has an error above|no more than) (?P<rows>[\d,.e-]+) rows? "
-    r"\((?P<share>[\d.e-]+)% of n\)(?: lie between the answer and the quantile)?\..*"
+    r"With confidence (?P<confidence>[\d.]+)%, (?:.+ has an error above|no more than|the rule errs on at most) "
+    r"(?P<rows>[\d,.e-]+) rows? \((?P<share>[\d.e-]+)% of n\)"
+    r"(?: lie between the answer and the quantile| more than the best rule of the class)?\..*"
 )
 PUBLIC_N_ONLY = {
     "clipped_mean",
@@ -162,6 +163,7 @@ def asked(
             ErrorUnit.TABLES,
             "no cell of the released tables has an error above 20 rows (2% of n). No error is guaranteed",
         ),
+        (ErrorUnit.EXCESS, "the rule errs on at most 20 rows (2% of n) more than the best rule of the class."),
         (ErrorUnit.RANKS, "no more than 20 rows (2% of n) lie between the answer and the quantile."),
         (ErrorUnit.RANGE, "the value has an error of at most 1,600 USD (2% of the range between the bounds)."),
     ],

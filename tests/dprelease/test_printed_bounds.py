@@ -29,6 +29,7 @@ PRINTED = {
     "net-alpha": NET,
     "net-flip": NET,
     "linear-net": NET,
+    "answers-net": rf"to (?P<share>{N}) of n\. Twice the largest noise is at most (?P<rows>{N}) rows, with confidence",
     "mwem": rf"an error of (?P<share>{N}) of n\. .* adds at most (?P<rows>{N}) rows, with confidence 1 − 0\.05",
     "tree-windows": rf"At most (?P<rows>{N}) rows .* adds at most (?P<others>{N}), with confidence 1 − 0\.05",
     "marginals-decision-lists": NOISY,

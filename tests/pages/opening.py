@@ -23,9 +23,11 @@ from tests.pages.drawn_charts import drawn, helped
 MAIN = ROOT / "pages" / "main.py"
 FILES = {f"{page.folder}/page.py": page.address for page in PAGES}
 """Scripts of all pages, with their addresses."""
-DIRECTIONS, RANDOM_PRIVACY = (f"learn/page.py?lesson={lesson}&view=data" for lesson in ("directions", "random"))
-"""Own-data views of two lessons, as pages that are opened by their file and a query."""
-VIEWS = (*FILES, DIRECTIONS, RANDOM_PRIVACY)
+DIRECTIONS, RANDOM_PRIVACY, HOSPITALS = (
+    f"learn/page.py?lesson={lesson}&view=data" for lesson in ("directions", "random", "population")
+)
+"""Own-data views of lessons, as pages that are opened by their file and a query."""
+VIEWS = (*FILES, DIRECTIONS, RANDOM_PRIVACY, HOSPITALS)
 
 
 def visitor(page: str) -> AppTest:

@@ -9,7 +9,8 @@ So the bound is about the problem at its hardest data, not about the data on the
 but no mechanism can guarantee that.
 
 References:
-    Blum, Ligett and Roth (2013), Theorem 5.1 and its proof; Hardt and Talwar (2010) for packings.
+    Blum, Ligett and Roth (2013), Theorem 5.1 and its proof; Hardt and Talwar (2010) for packings; Beimel,
+    Kasiviswanathan and Nissim (2010) for single cells, whose VC dimension is 1.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from dpcore.core import Assumption, Bound, BoundKind, Floats, Guarantee, Mechani
 from dpcore.limits.bounds.median import log_others, may_be_right
 from dpcore.limits.bounds.packings import Packing, packings
 from dpcore.limits.chance import confusion, replacement_steps
+from dpcore.queries.ranges import Cells
 
 
 def lower_bound(problem: Problem, guarantee: Guarantee, *, beta: float, questions: int | None = None) -> Bound | None:
@@ -59,6 +61,7 @@ def _bound(
     rows, moved, packing = best
     # Of the guarantee itself, however its numbers are printed: a bound for larger ones would be a smaller one.
     slack = f" and δ = {rounded_up(guarantee.delta)}" if guarantee.delta else ""
+    single = isinstance(problem.queries, Cells) and not guarantee.delta
     these = "these queries" if questions is None else "one such query"
     if questions is not None and questions > 1:
         these = f"{questions:,} such queries, each asked after the previous answer,"
@@ -68,10 +71,12 @@ def _bound(
         statement=f"Take a mechanism that answers {these} {packing.words} with ε = "
         f"{rounded_up(guarantee.epsilon)}{slack}. It cannot guarantee a worst error below {rows / 2:,.10g} "
         f"of {problem.n:,} rows, with failure probability {beta:g}.",
-        reference="Blum, Ligett and Roth (2013), proof of Theorem 5.1, with constants",
+        reference="Blum, Ligett and Roth (2013), proof of Theorem 5.1, with constants"
+        + "; Beimel, Kasiviswanathan and Nissim (2010)" * single,
         beta=beta,
         assumptions=(Assumption(text="the guarantee holds for every data set, not only this one", met=True),),
-        note=f"{moved} rows at an unknown position are too few to be found with certainty.",
+        note=f"{moved} rows at an unknown position are too few to be found with certainty."
+        + " So error grows with the logarithm of the number of cells, although the VC dimension is 1." * single,
     )
 
 

@@ -365,6 +365,8 @@ ENTRIES = (
         domains=(DomainType.MAP,),
         queries=(Rectangles, Cells),
         references=("Blum, Ligett and Roth (2013), section 4", "Kaplan, Schnapp and Stemmer (2022)"),
+        weights=r"\Pr[\text{cut at }c]\propto\exp\Bigl(-\frac{\varepsilon_l}{2\Delta}\,"
+        r"\bigl|\text{left}(c)-\text{right}(c)\bigr|\Bigr)",
         tiny={"levels": 1},
         tiny_size=5,
     ),

@@ -163,6 +163,8 @@ ENTRIES = (
         domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals, Cells),
         references=("Kaplan, Schnapp and Stemmer (2022)", "McSherry and Talwar (2007)"),
+        weights=r"\Pr[\text{cut at }c]\propto\exp\Bigl(-\frac{\varepsilon_l}{2\Delta}\,"
+        r"\bigl|\text{left}(c)-\text{right}(c)\bigr|\Bigr)",
         tiny={"alpha": 0.99},
     ),
 )

@@ -58,6 +58,9 @@ from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import DatabaseChoice, Sampler
 from dpcore.randomness.choices import RULES
 
+WEIGHTS = r"\Pr[D']\propto\exp\Bigl(-\frac{\varepsilon n}{2}\max_{q\in C}|q(D)-q(D')|\Bigr)"
+"""Chance of each database of the net, in TeX."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class NetState(State):
@@ -116,7 +119,9 @@ class NetMechanism(PureMechanism):
             beta=beta,
             assumptions=problem.unchecked_n,
             rows_needed=math.floor(rows / (1 - resolution)) + 1 if resolution < 1 else None,
-            note=f"Counting ordered tuples, |X|^m, as the paper does, the choice would add {tuples:,.0f} rows.",
+            note=f"All databases of m points are an α-net with α = {rounded_up(resolution)}: for any data, one of them "
+            "answers every query within α. "
+            f"Counting ordered tuples, |X|^m, as the paper does, the choice would add {tuples:,.0f} rows.",
         )
 
     @override
@@ -190,6 +195,7 @@ ENTRIES = (
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Blum, Ligett and Roth (2013), Algorithm 1", "McSherry and Talwar (2007)"),
+        weights=WEIGHTS,
         tiny={"points": 3},
     ),
     Entry(
@@ -202,6 +208,8 @@ ENTRIES = (
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("McKenna and Sheldon (2020)", "Blum, Ligett and Roth (2013), Algorithm 1"),
+        weights=r"\Pr[\text{stop at }D']=\exp\Bigl(-\frac{\varepsilon n}{2}\bigl(e(D')-\min e\bigr)\Bigr),\quad "
+        r"e(D')=\max_{q\in C}|q(D)-q(D')|",
         tiny={"points": 3},
     ),
 )

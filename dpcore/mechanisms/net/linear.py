@@ -113,7 +113,7 @@ class LinearNet(PureMechanism):
 
     epsilon: float = epsilon_param()
     points: int = param(
-        10, 1, 100, label="Synthetic points", symbol="m", log=True, stops=(2, 5, 10, 20, 50, 100),
+        10, 1, 1000, label="Synthetic points", symbol="m", log=True, stops=(2, 5, 10, 20, 50, 100, 231, 500, 1000),
         help="Number of points that represent all rows. All databases of this size are listed, so on many cells "
              "fewer points are used than you choose.",
     )  # fmt: skip
@@ -155,8 +155,9 @@ class LinearNet(PureMechanism):
         rows = 2 * self.sensitivity / chance * (math.log(number) - math.log(each))
         if count:
             rows += laplace_quantile(each, scale=1 / count) - 1
+        total = resolution + rows / n
         return Bound(
-            value=resolution + rows / n,
+            value=total,
             kind=BoundKind.GUARANTEE,
             statement=f"{m} point{'s resolve' if m > 1 else ' resolves'} the worst of {problem.queries.count:,} "
             f"weighted sums to {rounded_up(resolution)} of n. Choosing among {number:,} databases adds an "
@@ -169,7 +170,9 @@ class LinearNet(PureMechanism):
             beta=beta,
             assumptions=problem.unchecked_n,
             rows_needed=math.floor(rows / (1 - resolution)) + 1 if resolution < 1 else None,
-            note="With the fat-shattering dimension instead of the number of queries, it holds only up to constants.",
+            note=f"So (Definition 1) it is ({rounded_up(min(1.0, total))}, {beta:g})-relatively useful for {n:,} rows "
+            "or more. Remark 1: for finite classes the number of queries stands for the fat-shattering dimension, with "
+            "which the theorem holds only up to constants.",
         )
 
     @override
@@ -177,15 +180,14 @@ class LinearNet(PureMechanism):
         queries = problem.queries
         if not isinstance(queries, LinearQueries):
             raise ParameterError("This mechanism needs weights.")
-        units = np.zeros((queries.count, problem.domain.size), dtype=np.int64)
-        units[:, : problem.domain.ordered] = queries.units
+        units = queries.padded
         net = ListedNet(units, truth=units @ dataset.histogram, points=self.size(problem), rows=dataset.n)
         return LinearNetState(problem=problem, net=net, rows=np.array([[dataset.n]], dtype=np.int64))
 
     @override
     def run(self, state: LinearNetState, sampler: Sampler, trials: int = 1) -> PointsRelease:
         """One choice and, where the number of rows is private, one noisy count of them."""
-        m, n = state.net.candidates.points.shape[1], state.problem.n
+        m, n = self.size(state.problem), state.problem.n
         chance, count = self.shares(state.problem)
         draw = DatabaseChoice(state.net, epsilon=chance, sensitivity=self.sensitivity * m * UNITS)
         points = sampler.draw(draw, trials)
@@ -221,6 +223,7 @@ ENTRIES = (
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(LinearQueries,),
         references=("Roth (2010), section 4", "McSherry and Talwar (2007)"),
+        weights=r"\Pr[D']\propto\exp\Bigl(-\frac{\varepsilon' n}{2\Delta}\max_{q\in Q}|q(D)-q(D')|\Bigr)",
         tiny={"points": 2},
     ),
 )

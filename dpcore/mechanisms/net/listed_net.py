@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import accumulate
@@ -16,6 +16,8 @@ from dpcore.randomness.candidates import Candidates
 
 MAX_EFFORT = 1 << 27
 """Numbers computed to score all candidates, at most: a second or so."""
+MAX_COUNTED = 2_500_000
+"""Candidates held by how many points they have in each cell."""
 BLOCK = 1 << 20
 """Numbers computed at once."""
 BITS = 64
@@ -23,10 +25,22 @@ BITS = 64
 
 
 def listable_points(*, size: int, queries: int, points: int) -> int:
-    """Return the most points, up to ``points`` and at least 1, of which all databases can be listed and scored."""
-    while points > 1 and candidates(size=size, points=points) * queries * (points + 2) > MAX_EFFORT:
-        points -= 1
-    return points
+    """Return the most points, up to ``points`` and at least 1, of which all databases can be listed and scored.
+
+    With more points than cells, candidates are counted by cell, and one matrix product scores them.
+    """
+
+    def is_long(m: int) -> bool:
+        number = candidates(size=size, points=m)
+        if m > size:
+            return number > MAX_COUNTED or number * queries > MAX_EFFORT
+        return number * queries * (m + 2) > MAX_EFFORT
+
+    for low, high in ((size + 1, points), (1, min(size, points))):
+        listable = bisect_left(range(low, high + 1), True, key=is_long)
+        if listable:
+            return low + listable - 1
+    return 1
 
 
 class ListedNet:
@@ -43,21 +57,32 @@ class ListedNet:
         cells = units.shape[1]
         if points != listable_points(size=cells, queries=len(units), points=points):
             raise ParameterError("There are too many databases of so many points to list them.")
-        listed = multisets(size=cells, points=points)
+        counted = points > cells
+        if counted:  # the bars between the cells: points below each
+            bars = multisets(size=points + 1, points=cells - 1).astype(np.int32)
+            listed = np.diff(bars, axis=1, prepend=np.int32(0), append=np.int32(points))
+        else:
+            listed = multisets(size=cells, points=points)
         columns = np.ascontiguousarray(units.T)
         block = max(1, BLOCK // len(units))
         scores = np.empty(len(listed), dtype=np.int64)
         for at in range(0, len(listed), block):
-            sums = columns[listed[at : at + block, 0]]
-            for place in range(1, points):
-                sums = sums + columns[listed[at : at + block, place]]
-            scores[at : at + block] = -np.abs(points * truth - rows * sums).max(axis=1)
-        self.candidates = Candidates(listed, scores)
+            part = listed[at : at + block]
+            if counted:  # exact in doubles: whole numbers, n * m * UNITS being far below 2^53
+                gaps = part @ (rows * columns).astype(np.float64)
+                gaps -= points * truth
+            else:
+                sums = columns[part[:, 0]]
+                for place in range(1, points):
+                    sums = sums + columns[part[:, place]]
+                gaps = points * truth - rows * sums
+            scores[at : at + block] = -np.abs(gaps, out=gaps).max(axis=1)
+        self.candidates = Candidates(listed, scores, counted=counted)
 
     def draw(self, generator: np.random.Generator, *, rate: float, trials: int) -> Integers:
         """Return the databases with weights e^(rate * score), as points in order, (trials, m); exact up to rounding."""
         drawn = self.candidates.draw(generator, rate=rate, rule="exponential", trials=trials)
-        return self.candidates.points[drawn].astype(np.int64)
+        return self.candidates.at(drawn)
 
     def draw_exactly(self, below: Callable[[int], int], *, rate: Fraction) -> Integers:
         """One database (m,) with exactly these weights; ``below`` gives uniform whole numbers below its argument.
@@ -79,7 +104,7 @@ class ListedNet:
 
             if flip(below, chance):
                 among = int(starts[level]) + below(int(starts[level + 1] - starts[level]))
-                database: Integers = self.candidates.points[order[among]].astype(np.int64)
+                database: Integers = self.candidates.at(order[[among]])[0]
                 return database
 
     def _above(self, falls: Floats) -> list[int]:

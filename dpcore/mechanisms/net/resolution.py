@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from dpcore.core import Bound, DomainType, Entry, Problem, Queries, alpha_param, param
-from dpcore.mechanisms.net.choice import NetMechanism
+from dpcore.mechanisms.net.choice import WEIGHTS, NetMechanism
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 
 MAX_STEPS = 1 << 16
@@ -99,8 +99,8 @@ class NetOfResolution(NetMechanism):
         ):
             rows = 2 / self.epsilon * (log_candidates(problem.domain.size, points) - math.log(beta))
             notes.append(f"by {name}, α needs {points:,} point{'s' if points > 1 else ''} and {rows:,.0f} rows")
-        note = "; ".join(notes)
-        return dataclasses.replace(super().accuracy(problem, beta), note=f"{note[0].upper()}{note[1:]}.")
+        note = f"In an α-net one database answers every query within α, whatever the data. {', '.join(notes)}."
+        return dataclasses.replace(super().accuracy(problem, beta), note=note.replace(" by", " By", 1))
 
 
 ENTRIES = (
@@ -114,6 +114,7 @@ ENTRIES = (
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Blum, Ligett and Roth (2013), Theorem 3.6 and Lemma 3.8",),
+        weights=WEIGHTS,
         tiny={"alpha": 1.0},
     ),
 )

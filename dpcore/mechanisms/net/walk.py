@@ -42,6 +42,7 @@ from dpcore.core import (
     param,
 )
 from dpcore.data.product import is_map
+from dpcore.mechanisms.net.choice import WEIGHTS
 from dpcore.mechanisms.net.databases import candidates, multisets
 from dpcore.queries.linear import UNITS, LinearQueries
 from dpcore.queries.ranges import Rectangles
@@ -174,6 +175,7 @@ ENTRIES = (
         domains=(DomainType.NUMBER, DomainType.LABELS, DomainType.MAP),
         queries=(LinearQueries, Rectangles),
         references=("Blum, Ligett and Roth (2013), Algorithm 1",),
+        weights=WEIGHTS,
         tiny={"points": 3},
     ),
 )

@@ -45,15 +45,9 @@ def members(queries: Queries, indices: Integers) -> Booleans:
 def weights_of(queries: Queries, indices: Integers) -> Booleans | Floats:
     """Return the weight of each cell in each query, 0 to 1: (T,) to (T, size); in a count 0 or 1."""
     if isinstance(queries, LinearQueries):
-        weights: Floats = padded_units(queries)[indices] / UNITS
+        weights: Floats = queries.padded[indices] / UNITS
         return weights
     return members(queries, indices)
-
-
-def padded_units(queries: LinearQueries) -> Integers:
-    """Return the weights in thousandths of all cells, (queries, size): what does not fit weighs nothing."""
-    units: Integers = np.pad(queries.units, ((0, 0), (0, queries.domain.size - queries.domain.ordered)))
-    return units
 
 
 def true_rows(queries: Queries, histogram: Integers, indices: Integers) -> Integers:
@@ -62,7 +56,7 @@ def true_rows(queries: Queries, histogram: Integers, indices: Integers) -> Integ
     Whole numbers throughout: no sum of weights depends on the order in which they are added.
     """
     if isinstance(queries, LinearQueries):
-        thousandths = padded_units(queries)[indices] @ histogram
+        thousandths = queries.padded[indices] @ histogram
         rows: Integers = (thousandths + UNITS // 2) // UNITS
         return rows
     counts: Integers = np.rint(queries.answer(histogram[None], indices)[0]).astype(np.int64)

@@ -199,6 +199,7 @@ ENTRIES = (
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells, LinearQueries),
         references=("Hardt, Ligett and McSherry (2012)", "Hardt and Rothblum (2010)"),
+        weights=r"\Pr[q]\propto\exp\Bigl(\frac{\varepsilon_t n}{2}\,|q(D)-q(D_t)|\Bigr)",
         tiny={"rounds": 1},
     ),
 )

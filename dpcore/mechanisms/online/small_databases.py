@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from dpcore.core import Booleans, Floats, Integers, Queries
 from dpcore.mechanisms.net.databases import multisets
-from dpcore.mechanisms.online.beliefs import ends, padded_units
+from dpcore.mechanisms.online.beliefs import ends
 from dpcore.queries.linear import UNITS, LinearQueries
 
 
@@ -86,7 +86,7 @@ class Listed(SmallDatabases):
     def _inside(self, question: int) -> Integers:
         """Return the level of each candidate in a question, (K,)."""
         if isinstance(self._queries, LinearQueries):
-            sums: Integers = padded_units(self._queries)[question][self.points].sum(axis=1)
+            sums: Integers = self._queries.padded[question][self.points].sum(axis=1)
             return sums
         first, last = ends(self._queries, np.array([question], dtype=np.int64))
         inside: Integers = ((self.points >= first[0]) & (self.points <= last[0])).sum(axis=1)

@@ -3,14 +3,15 @@
 Every cell gets a score: minus the rows by which it misses being the median. One row changes a score by little, so a
 cell may be drawn at random with chances that grow exponentially with the score (McSherry and Talwar 2007): nothing of
 one row shows. It never refuses; what it gives up instead is being exact, by a number of rows that grows with the
-logarithm of the number of cells. Any quantile works the same way.
+logarithm of the number of cells. Any quantile works the same way. Scores that count the rows to change until a value is
+the right one make it inverse sensitivity (Asi and Duchi 2020), which works for any statistic.
 
 Notation: epsilon = ε; q the quantile, b rows below a cell, u up to it, N of them fit the domain; the score is
 -max(b - qN, qN - u, 0), in whole units of 1/s rows, q = p/s in lowest terms. Replacing a row moves it by at most s
 units, adding or removing one by at most max(p, s - p).
 
 References:
-    McSherry and Talwar (2007), Theorem 6 and Lemma 7; Smith (2011), private quantiles.
+    McSherry and Talwar (2007), Theorem 6 and Lemma 7; Smith (2011), private quantiles; Asi and Duchi (2020).
 """
 
 from __future__ import annotations
@@ -126,6 +127,7 @@ ENTRIES = (
         domains=(DomainType.NUMBER,),
         queries=(Thresholds,),
         references=("McSherry and Talwar (2007)", "Smith (2011)"),
+        weights=r"\Pr[v]\propto\exp\Bigl(-\frac{\varepsilon}{2\Delta}\max(b_v-qN,\,qN-u_v,\,0)\Bigr)",
         tiny_size=5,  # on fewer cells every cell is a median of so few rows
     ),
 )

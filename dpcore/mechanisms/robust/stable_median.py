@@ -27,6 +27,7 @@ References:
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -130,24 +131,16 @@ def answer_chance(stable_rows: Integers | int, *, epsilon: float, threshold: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class StableMedian(Mechanism):
-    """The exact quantile, or nothing."""
+class StableAnswer(Mechanism):
+    """A statistic's exact value, or nothing: by the rows that must change before it does."""
 
     releases: ClassVar[str] = "value"
     may_refuse: ClassVar[bool] = True
+    noun: ClassVar[str]
+    """The statistic in words."""
 
     epsilon: float = epsilon_param()
     delta: float = delta_param()
-    quantile: float = param(
-        0.5,
-        0.001,
-        0.999,
-        label="Quantile",
-        symbol="q",
-        stops=(0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95),
-        help="0.5 is the median: at least half of the rows that have a number lie at or below it.",
-    )
-
     rule: str = param(
         "optimal",
         label="Rule for answering",
@@ -155,6 +148,18 @@ class StableMedian(Mechanism):
         help="“Optimal” refuses as rarely as possible without wrong answers. “Threshold” is the noisy "
         "comparison of the lecture notes.",
     )
+
+    @abstractmethod
+    def stability(self, histogram: Integers, problem: Problem) -> tuple[int, int]:
+        """Return the statistic's cell, and the fewest rows that must change before it is another; private."""
+
+    @abstractmethod
+    def rows_needed(self, stable: int, neighbours: Neighbours) -> int:
+        """Return the fewest rows of which some data, away from the ends of a range, are so stable."""
+
+    @abstractmethod
+    def reach(self, problem: Problem) -> float:
+        """Return up to which stability n rows can be so stable with each of two answers."""
 
     def chance(self, stable_rows: Integers | int) -> Floats:
         """Return the chance that data of such stability get an answer, elementwise."""
@@ -189,14 +194,6 @@ class StableMedian(Mechanism):
             stable += 1
         return stable
 
-    def rows_needed(self, stable: int, neighbours: Neighbours) -> int:
-        """The fewest rows of which some data, away from the ends of the range, are so stable: all in one cell."""
-        part = round(self.quantile * MILLIONTHS)
-        if neighbours is Neighbours.REPLACE_ONE:
-            return max((stable - 1) * MILLIONTHS // part + 1, -(-(stable - 1) * MILLIONTHS // (MILLIONTHS - part)))
-        step = max(part, MILLIONTHS - part)
-        return max(stable, (stable - 1) * step // part + 1, -(-(stable - 1) * step // (MILLIONTHS - part)))
-
     @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """No error at all given an answer; what depends on the data is the chance of an answer."""
@@ -206,8 +203,8 @@ class StableMedian(Mechanism):
             value=0.0,
             unit=ErrorUnit.EXACT,
             kind=BoundKind.GUARANTEE,
-            statement=f"An answer is the exact quantile. It is given with probability at least {1 - beta:g} if at "
-            f"least {needed:,} rows must {'change' if replaced else 'come or go'} before the quantile does.",
+            statement=f"An answer is the exact {self.noun}. It is given with probability at least {1 - beta:g} if at "
+            f"least {needed:,} rows must {'change' if replaced else 'come or go'} before the {self.noun} does.",
             formula=FORMULAS[self.rule],
             reference="Notes on stability-based mechanisms, section 1",
             beta=beta,
@@ -225,10 +222,7 @@ class StableMedian(Mechanism):
 
     @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> ValueRelease:
-        problem = state.problem
-        cell, stable = stability(
-            state.histogram, domain=problem.domain, quantile=self.quantile, neighbours=problem.neighbours
-        )
+        cell, stable = self.stability(state.histogram, state.problem)
         if self.rule == "optimal":
             answered = sampler.draw(Answers(np.array([stable]), epsilon=self.epsilon, delta=self.delta), trials)
         else:
@@ -240,11 +234,47 @@ class StableMedian(Mechanism):
 
     @override
     def possible(self, release: Release) -> bool:
-        """A cell of the line, or the one after it where data may have no row that fits."""
+        """A cell in order, or the one after it where data may have no row that fits."""
         assert isinstance(release, ValueRelease)
         domain, replaced = release.problem.domain, release.problem.neighbours is Neighbours.REPLACE_ONE
         empty = not replaced or domain.size > domain.ordered  # where one of n rows is replaced, there is one
         return release.in_order or (empty and bool((release.values == domain.ordered).all()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class StableMedian(StableAnswer):
+    """The exact quantile, or nothing."""
+
+    noun: ClassVar[str] = "quantile"
+
+    quantile: float = param(
+        0.5,
+        0.001,
+        0.999,
+        label="Quantile",
+        symbol="q",
+        stops=(0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95),
+        help="0.5 is the median: at least half of the rows that have a number lie at or below it.",
+    )
+
+    @override
+    def stability(self, histogram: Integers, problem: Problem) -> tuple[int, int]:
+        return stability(histogram, domain=problem.domain, quantile=self.quantile, neighbours=problem.neighbours)
+
+    @override
+    def rows_needed(self, stable: int, neighbours: Neighbours) -> int:
+        """All rows in one cell."""
+        part = round(self.quantile * MILLIONTHS)
+        if neighbours is Neighbours.REPLACE_ONE:
+            return max((stable - 1) * MILLIONTHS // part + 1, -(-(stable - 1) * MILLIONTHS // (MILLIONTHS - part)))
+        step = max(part, MILLIONTHS - part)
+        return max(stable, (stable - 1) * step // part + 1, -(-(stable - 1) * step // (MILLIONTHS - part)))
+
+    @override
+    def reach(self, problem: Problem) -> float:
+        place = rank(problem.n, quantile=self.quantile)
+        replaced = problem.neighbours is Neighbours.REPLACE_ONE
+        return min(place, problem.n - place + 1) if replaced else math.inf
 
 
 ENTRIES = (

@@ -89,6 +89,28 @@ def max_exceptions(*, n: int, gamma: float) -> int:
     return limit
 
 
+def scale_change(differences: Integers, *, exceptions: int) -> float:
+    """Return β: replacing one row of these data changes d by a factor of at most e^β.
+
+    One pair changes, so d moves to the next difference at most. Infinite where there is none beyond, as the changed
+    pair may be as far apart as it likes. Of these data alone; the theorem wants it of all, or of all but a share.
+
+    Args:
+        differences: within pairs, sorted, (n//2,).
+        exceptions: pairs that may be further apart than d.
+    """
+    place = len(differences) - 1 - exceptions
+    if exceptions == 0 or place == 0:
+        return math.inf
+    below, d, above = (max(1, int(each)) for each in differences[place - 1 : place + 2])
+    return max(math.log(above / d), math.log(d / below))
+
+
+def slack(*, epsilon: float, change: float) -> float:
+    """Return η = e^(-α/2β) of equation (9), α = epsilon/2: 0 where d does not change, 1 where nothing bounds β."""
+    return math.exp(-epsilon / (4 * change)) if change else 0.0
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PairsState(State):
     """The sum of all rows' cells and the sorted differences within pairs, shape (n//2,)."""

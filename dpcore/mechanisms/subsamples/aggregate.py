@@ -63,6 +63,15 @@ from dpcore.randomness import NoisyComparisons, Sampler, SubsampleVotes
 from dpcore.randomness.coins import MAX_ROWS_DRAWN
 
 
+def check_replaced(problem: Problem) -> None:
+    """Raise ParameterError under ADD_REMOVE_ONE."""
+    if problem.neighbours is not Neighbours.REPLACE_ONE:
+        raise ParameterError(
+            "Subsample and aggregate is available only for replacing one of n rows. How often a row is "
+            "sampled depends on n, so n must be public."
+        )
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Question:
     """Statistic that is computed on each subsample of data on a domain.
@@ -127,11 +136,7 @@ class SubsampleAggregate(Mechanism):
         Raises:
             ParameterError: under ADD_REMOVE_ONE, or when the parameters leave no promise at all.
         """
-        if problem.neighbours is not Neighbours.REPLACE_ONE:
-            raise ParameterError(
-                "Subsample and aggregate is available only for replacing one of n rows. How often a row is "
-                "sampled depends on n, so n must be public."
-            )
+        check_replaced(problem)
         if self.accounting == "paper":
             return paper_plan(epsilon=self.epsilon, n=problem.n, rows=self.rows)
         return calibrated_plan(

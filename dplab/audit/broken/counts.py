@@ -1,4 +1,4 @@
-"""BROKEN ON PURPOSE: counts and means that claim epsilon-DP, each with one mistake that real programs made.
+"""BROKEN ON PURPOSE: counts, means and a median that claim epsilon-DP, each with one mistake that real programs made.
 
 Each takes the cells or numbers of its rows, a seeded sampler and a number of runs, and returns the published outcome
 of each run, (T, w). ``EPSILON`` is the claim of all of them.
@@ -68,3 +68,13 @@ def wrong_sensitivity(rows: Integers, preview: Preview, runs: int) -> Integers:
 def same_noise_twice(rows: Integers, preview: Preview, runs: int) -> Integers:
     """Return a histogram with the same noise in every cell."""
     return _histogram(rows) + preview.laplace(np.zeros((1, 1), dtype=np.int64), scale=2 / EPSILON, trials=runs)
+
+
+def refuses_by_truth(rows: Integers, preview: Preview, runs: int) -> Integers:
+    """Return the median of an odd number of rows if no single row can change it, else nothing (-1), without a coin.
+
+    It is the first mechanism of the notes on stability-based mechanisms: one row changes a median unless its two
+    neighbours in order are equal to it.
+    """
+    middle = np.sort(rows)[len(rows) // 2 - 1 : len(rows) // 2 + 2]
+    return np.full((runs, 1), middle[1] if middle[0] == middle[2] else -1)

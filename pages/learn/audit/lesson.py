@@ -1,4 +1,4 @@
-"""Lesson: fourteen programs claim the same ε, and runs on two data sets refute the broken ones."""
+"""Lesson: fifteen programs claim the same ε, and runs on two data sets refute the broken ones."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from pages.shell.tasks.memory import with_progress
 VIEWS = ("ε shown by the test, and ε claimed", "Outcomes on both data sets")
 """Its pictures."""
 CHEAT = "cheat"
-"""Link value of the fourteen programs, instead of a mechanism."""
-LINE_UP = tuple((5 * place + 8) % len(SUSPECTS) for place in range(len(SUSPECTS)))
+"""Link value of the fifteen programs, instead of a mechanism."""
+LINE_UP = tuple((4 * place + 9) % len(SUSPECTS) for place in range(len(SUSPECTS)))
 """Index of the program with each number."""
 AT_LEAST, MAX_SECONDS = 4, 10.0
 """Minimum number of looks at a program, and maximum seconds of an audit."""
@@ -29,9 +29,9 @@ ANSWERS = {"right": "Its claim is true", "broken": "Its claim is false"}
 
 
 def lesson() -> None:
-    """Draw the lesson for the fourteen programs or for a mechanism of the catalogue."""
+    """Draw the lesson for the fifteen programs or for a mechanism of the catalogue."""
     audited = {entry.key: entry for entry in catalogue()}
-    names = {CHEAT: "one of fourteen programs"} | {key: entry.title for key, entry in audited.items()}
+    names = {CHEAT: "one of fifteen programs"} | {key: entry.title for key, entry in audited.items()}
     chosen = choice("Tested", names, key="audit-of", default=CHEAT)
     if chosen == CHEAT:
         _line_up()
@@ -40,9 +40,9 @@ def lesson() -> None:
 
 
 def _line_up() -> None:
-    """Draw the audit of one of the fourteen programs."""
+    """Draw the audit of one of the fifteen programs."""
     kit.intro(
-        "Fourteen programs claim ε = 1, but for some this is false. You see what each publishes, not its "
+        "Fifteen programs claim ε = 1, but for some this is false. You see what each publishes, not its "
         "code. Run one on two neighbouring data sets and count outcomes."
     )
     with presentation_place("slider"):
@@ -95,7 +95,7 @@ def _own(entry: Entry) -> None:
         kit.show_result(f"**{verdict}** {kit.SIMULATED}\n\n{note}")
     _pictures(result, epsilon=claim.epsilon, at_random=bool(claim.gamma))
     _theorem()
-    kit.break_it("Fourteen programs claim ε = 1; for some this is false.", "Find the false claims", {"audit-of": CHEAT})
+    kit.break_it("Fifteen programs claim ε = 1; for some this is false.", "Find the false claims", {"audit-of": CHEAT})
 
 
 def _besides(claim: Guarantee, exact: float | None) -> str:

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from dpcore.core import Floats, Integers, exactly, rounded_up
-from dpcore.limits.bounds import median
+from dpcore.limits.bounds import interior, median
 from dpcore.limits.bounds.walk import MeasuredWalk, Walk
 from dplab.limits.medians import MEASURED_BITS, WALK_BITS, MedianChances, stops
-from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
+from pages.charts.picture import Axis, Curve, Dots, Picture, Rule, Wall
 from pages.charts.words import minus, percent, significant
 from pages.learn.pictures import OTHERS, guess_rule, impossible_side, lesson_picture
 
@@ -176,6 +176,35 @@ def measured_walk(*, n: int, walk: MeasuredWalk, key: str) -> Picture:
         marks=[_dots(moved, walk, key)],
         sentence=f"Binary search in released {SEARCHES[key][3]} of {2**WALK_BITS:,} cells{grows}: {start} at the "
         f"start, {half} halfway, {end} at the end (exact 95% intervals).",
+    )
+
+
+def under_delta(*, n: int, epsilon: float, delta: float, bits: float) -> Picture:
+    """Return the rows that a median needs against bits: with δ = 0, with δ > 0 (an order), and on stable data."""
+    grid = np.unique(np.append(np.geomspace(1, 10_000, 160), bits))
+    needed = interior.rows_without_delta(grid, epsilon=epsilon)
+    here, stars = int(needed[np.argmin(np.abs(grid - bits))]), interior.log_star_of_grid(grid)
+    stable = 2 * median.stable_threshold(epsilon=epsilon, delta=delta) - 1
+    star = int(interior.log_star_of_grid(bits)[0])
+    return lesson_picture(
+        title="Rows that a median needs",
+        x=BITS,
+        y=Axis(title="rows n", log=True, low=0.8, high=3 * max(float(needed[-1]), stable)),
+        marks=[
+            Wall(x=grid, y=needed, end=0.8, label="impossible if δ = 0", corner="bottom right"),
+            Curve(role="theory", name="log*: δ > 0, all data (order only, no constant)", x=grid, y=stars, dash="dot"),
+            Curve(
+                role=ROLES["stable"],
+                name="stable median: equal rows only",
+                x=grid,
+                y=np.full(len(grid), float(stable)),
+            ),
+            Rule(role="ink", x=bits, label="your grid"),
+        ],
+        sentence=f"On 2^{bits:,.0f} values, a median with δ = 0 and ε = {exactly(epsilon)} needs at least {here:,} "
+        f"rows, about log |X|/ε. With δ > 0 it needs an order of log* |X| = {star} rows, up to an unknown constant. "
+        f"The stable median, with δ = {exactly(delta)}, mostly answers from {stable:,} equal rows on, on every "
+        "grid. On data that are not stable it mostly refuses.",
     )
 
 

@@ -8,7 +8,7 @@ import re
 import numpy as np
 
 from dpcore.core import exactly
-from dpcore.limits.bounds import median
+from dpcore.limits.bounds import interior, median
 from dplab.limits import medians
 from pages.learn import kit, screen
 from pages.learn.median import figure
@@ -29,7 +29,7 @@ WALKS = {
 SEARCHES = {"search": "identity", "interval-search": "intervals-anchored"}
 ROOM = math.log(0.999)
 """Logarithm of a probability that is practically 1."""
-VIEWS = ("Probability of the right median", "Row by row", "Each step")
+VIEWS = ("Probability of the right median", "Row by row", "Each step", "Act two: δ > 0")
 """Its pictures."""
 
 
@@ -53,6 +53,9 @@ def lesson() -> None:
         default=1000,
     )
     chosen = kit.pictures("median", *VIEWS)
+    if chosen == VIEWS[3]:
+        _under_delta(n=n, loss=loss, delta=delta, bits=bits)
+        return
     if chosen == VIEWS[0]:
         _success(n=n, loss=loss, delta=delta, bits=bits, guess=guess, drawn=seed)
     else:
@@ -91,6 +94,31 @@ def lesson() -> None:
         "On a coarse grid the exponential mechanism is nearly always right.",
         "Ten bits",
         {"median-bits": kit.stop(10)},
+    )
+
+
+def _under_delta(*, n: int, loss: float, delta: float, bits: float) -> None:
+    """Draw what becomes of the limit with δ > 0."""
+    picture = figure.under_delta(n=n, epsilon=loss, delta=delta, bits=bits)
+    kit.picture(picture, key="median_delta", badge="exact theory; log*: order only")
+    star = int(interior.log_star_of_grid(bits)[0])
+    rows = int(interior.rows_without_delta(bits, epsilon=loss))
+    kit.show_result(
+        f"On $2^{{{bits:.0f}}}$ values, δ = 0 needs at least **{rows:,}** rows. With δ > 0 the need is of order log\\* "
+        f"= **{star}**, but it never goes away. {kit.THEORY}"
+    )
+    kit.theorem(
+        r"\delta>0:\quad n\ge\Omega(\log^*|X|)",
+        "An *interior point* is any value between the smallest and the largest row. A median is one. For all "
+        "data, even this needs n of order log\\*, if δ is below about 1/n². Methods of that order exist, up to "
+        "logarithmic factors.",
+        "Learning *thresholds* (x ≥ t) is as hard. With δ > 0, a class can be learned privately if and only if "
+        f"its Littlestone dimension is finite. For thresholds on $2^{{{bits:.0f}}}$ values it is {bits:.0f}, and "
+        "their VC dimension is 1. On an infinite line it is infinite.",
+        "The stable median does not contradict this: on data that are not stable it mostly refuses.",
+        reference="Bun, Nissim, Stemmer and Vadhan (2015); Alon, Livni, Malliaris and Moran (2019); Bun, Livni and "
+        "Moran (2020); Cohen, Lyu, Nelson, Sarlós and Stemmer (2023).",
+        meaning="log\\*|X|: how often log₂ is taken until 1 is left. An order: its constant is not known.",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.core import Floats, exactly
+from dplab.printed.population import PopulationErrors
 from dplab.printed.simulated import HALFSPACE_ROWS, LEVEL, MATRICES, VECTORS, SimulatedErrors
 from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Rule
 from pages.charts.words import percent, significant
@@ -64,6 +65,34 @@ def intervals(run: SimulatedErrors, *, alpha: float) -> Picture:
         f"{percent(float(run.errors['printed'][at]))}; the theorem guarantees {percent(alpha)}. Anchored: "
         f"{percent(float(run.errors['ours'][at]))}; recursive: "
         f"{percent(float(run.errors['recursive'][at]))}.",
+    )
+
+
+def population(errors: PopulationErrors, *, alpha: float) -> Picture:
+    """Return the error about a population against the rows, without privacy and with it."""
+    sample, private = errors.needed
+    series = (
+        ("a sample, no privacy", OTHERS[1], errors.sampled, ""),
+        ("private net, about the sample", "mechanism:net", errors.private, "dash"),
+        ("private net, about the population", "theory", errors.both, ""),
+        ("by the order of the line", OTHERS[0], errors.ordered, "dot"),
+    )
+    return lesson_picture(
+        title="From a sample to its population",
+        x=Axis(title=ROWS, log=True, form="~s"),
+        y=Axis(title="guaranteed error, share of n", log=True, low=FLOOR, high=10.0, form="~p"),
+        marks=[
+            *(
+                Curve(role=role, name=name, x=errors.rows, y=_within(values), dash=dash)
+                for name, role, values, dash in series
+                if values is not None
+            ),
+            Rule(role="theory", y=alpha, label=f"α = {alpha:g}"),
+            Rule(role="ink", x=sample, label=f"{sample:,} rows", dash="dot"),
+            Rule(role="ink", x=private, label=f"{private:,} rows", dash="dot"),
+        ],
+        sentence=f"A sample of {sample:,} rows is within α = {alpha:g} of its population in every query. With privacy, "
+        f"any class of this size takes {private:,} rows: {significant(private / sample)} times as many.",
     )
 
 

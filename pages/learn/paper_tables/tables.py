@@ -10,6 +10,7 @@ import streamlit as st
 
 from dplab.printed.lines import MethodLine, PrintedLine, PrintedTable
 from dplab.printed.polynomials import polynomial_table
+from dplab.printed.population import CLASSES, MAX_BITS, open_table, population_errors, population_table
 from dplab.printed.random import random_table
 from dplab.printed.rectangles import rectangle_table
 from dplab.printed.simulated import halfspaces as run_halfspaces
@@ -46,10 +47,12 @@ class SystemTable:
     Attributes:
         table: its numbers.
         run: runs the printed algorithm and returns its picture; None if it cannot be run.
+        simulated: whether the picture is simulated; else it is theory.
     """
 
     table: PrintedTable
     run: Callable[[], Picture] | None = None
+    simulated: bool = True
 
 
 def _alpha() -> float:
@@ -76,6 +79,29 @@ def _polynomials(loss: float) -> SystemTable:
 def _nets(loss: float) -> SystemTable:
     bits = whole("Bits of the line", 2, 12, 10, key="printed-bits")
     return SystemTable(table=net_table(bits=bits, alpha=_alpha(), epsilon=loss, beta=BETA))
+
+
+def _population(loss: float) -> SystemTable:
+    titles = {key: build(1).title for key, build in CLASSES.items()}
+    name = choice("Query class", titles, key="printed-class")
+    bits, alpha = whole("Bits of the universe", 2, MAX_BITS, 10, key="printed-bits"), _alpha()
+    table = population_table(name, bits=bits, alpha=alpha, epsilon=loss, beta=BETA)
+
+    def run() -> Picture:
+        errors = population_errors(name, bits=bits, alpha=alpha, epsilon=loss, beta=BETA)
+        return simulated.population(errors, alpha=alpha)
+
+    return SystemTable(
+        table=table,
+        run=run,
+        simulated=False,
+    )
+
+
+def _open(loss: float) -> SystemTable:
+    attributes = whole("Attributes d", 4, MAX_BITS, 10, key="printed-few-attributes")
+    width = whole("Attributes of a query k", 2, 12, 8, key="printed-width")
+    return SystemTable(table=open_table(attributes=attributes, width=width, alpha=_alpha(), epsilon=loss, beta=BETA))
 
 
 def _intervals(loss: float) -> SystemTable:
@@ -134,6 +160,8 @@ def _random(loss: float) -> SystemTable:
 SYSTEMS: dict[str, tuple[str, Callable[[float], SystemTable], str]] = {
     "polynomials": ("Marginals by polynomials", _polynomials, "tables/page.py"),
     "nets": ("Nets", _nets, "play/page.py"),
+    "population": ("Sample to population", _population, "learn/page.py"),
+    "open": ("Conjunctions and parities", _open, "tables/page.py"),
     "intervals": ("Intervals", _intervals, "play/page.py"),
     "rectangles": ("Rectangles and boxes", _rectangles, "play/page.py"),
     "halfspaces": ("Halfspaces", _halfspaces, "learn/page.py"),
@@ -170,8 +198,8 @@ def show_paper_tables() -> None:
         if system.run:
             picture = remember(f"printed|{table!r}", system.run)
             set_extra_height(WITHOUT_THEOREM)
-            st.markdown(f"**{picture.title}** {SIMULATED}")
-            badge = f"simulated, preview sampler, seed {SEED}, beside theory"
+            st.markdown(f"**{picture.title}** {SIMULATED if system.simulated else THEORY}")
+            badge = f"simulated, preview sampler, seed {SEED}, beside theory" if system.simulated else "exact theory"
             draw_with_table(picture, key="printed_run", badge=badge, title=lower_first(picture.title), download=True)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from dpcore.core import Floats, rounded_down, rounded_up
 from dpcore.limits.bounds.distributional import Separation
 from dpcore.limits.bounds.net_samples import reaching
+from dplab.limits.split_samples import SplitLosses
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent, significant
 from pages.learn.pictures import guess_rule, lesson_picture
@@ -94,6 +95,30 @@ def needed_epsilon(*, rows: Sequence[int], epsilons: Sequence[float], beta: floa
         f"{rounded_down(float(needed[-1]))} at n = {rows[-1]:,}. That is about {significant(factor)} times "
         "1/√n.",
     )
+
+
+def split_losses(result: SplitLosses, *, epsilon: float) -> Picture:
+    """Return the share of splits of a table with at least a given loss between both halves.
+
+    Args:
+        result: losses of the splits.
+        epsilon: ε of the mechanism.
+    """
+    reached, chances = reaching(result.losses)
+    x = Axis(title="privacy loss between both halves, at least", low=0, high=max(1.1, 1.1 * float(reached.max())))
+    shown = lesson_picture(
+        title="Two halves of one table",
+        x=x,
+        y=Axis(title="splits", low=-0.02, high=1.2, form=".0%", ticks=(0, 0.25, 0.5, 0.75, 1)),
+        marks=[
+            _steps("halves", role="mechanism:net", x=x, losses=reached, chances=chances),
+            Rule(role="ink", x=epsilon, label="ε, for one row"),
+            Rule(role="quiet", x=1.0, label="loss 1"),
+        ],
+        sentence=f"Half of {len(result.losses)} random splits into halves of {result.rows:,} rows have a loss of "
+        f"at least {significant(float(np.median(result.losses)))} between their releases.",
+    )
+    return replace(shown, table={x.title: reached.tolist(), "splits": chances.tolist()})
 
 
 def _steps(name: str, *, role: str, x: Axis, losses: Floats, chances: Floats) -> Curve:

@@ -9,6 +9,8 @@ from dpcore.limits.bounds import distributional, net_samples
 from pages.charts.words import percent, significant
 from pages.learn import kit, screen
 from pages.learn.population import figure
+from pages.learn.population.own_data import own_data
+from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import stops
 from pages.shell.tasks.memory import remember
 
@@ -169,4 +171,7 @@ LESSON = kit.Lesson(
     ),
     point=((25, 50),),
     show=lesson,
+    own_data=own_data,
+    workbench="learn/page.py",
+    workbench_link={"lesson": "population", **OWN_DATA},
 )

@@ -15,7 +15,7 @@ from dplab.sparse import (
 from pages.charts.words import significant
 from pages.learn import kit, screen
 from pages.learn.random_privacy import charts
-from pages.learn.random_privacy.controls import RandomPrivacySettings
+from pages.learn.random_privacy.controls import GRID_ROWS, RandomPrivacySettings
 from pages.learn.random_privacy.own_data import own_data
 from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import choice, stops
@@ -25,6 +25,8 @@ VIEWS = ("Total errors", "The histograms", "Growth of the error")
 FIGURES = {"figure-1": "25 cells, 2 full (the paper's Figure 1)", "figure-2": "400 cells, 16 full (Figure 2)"}
 CONDITIONS = {"paper": "the paper's, 2k ≤ γn", "sharper": "sharper, the worst population"}
 GAMMAS = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+FIRST_ROWS = {"figure-1": (500, "random-rows"), "figure-2": (8000, "random-grid-rows")}
+"""Default number of rows of each figure, and the key of its control."""
 FROM = (
     "Under the paper's condition, empty cells may stay empty if γ is at least 2k/n. The sharper condition "
     "allows a smaller γ."
@@ -43,7 +45,8 @@ def lesson() -> None:
     gamma = stops("Failing share γ", GAMMAS, 0.1, key="random-gamma", help_text=FROM)
     with kit.more():
         chosen = choice("The histogram", FIGURES, key="random-figure")
-        rows = int(stops("Rows n", (500, 1000, 3000, 8000, 30_000), 500, key="random-rows"))
+        # Figure 2's condition needs 2k/γ = 8,000 rows; with fewer both mechanisms are the same.
+        rows = int(stops("Rows n", GRID_ROWS, FIRST_ROWS[chosen][0], key=FIRST_ROWS[chosen][1]))
         condition = choice("Empty cells may stay empty by", CONDITIONS, key="random-condition")
         drawn = kit.draws_seed()
     histogram = line_example(rows) if chosen == "figure-1" else grid_example(rows)
@@ -75,10 +78,11 @@ def lesson() -> None:
         verdict=screen.verdict(guess, private / random if simulations.spared and random else 1, near=0),
     )
     _show_theorem(settings, cells=cells, rows=rows)
+    rows_key = FIRST_ROWS[chosen][1]
     kit.break_it(
         "If γ is too small for n, both agree.",
         "γ = 1%, n = 500",
-        {"random-gamma": kit.stop(0.01), "random-rows": kit.stop(500), "random-picture": VIEWS[0]},
+        {"random-gamma": kit.stop(0.01), rows_key: kit.stop(500), "random-picture": VIEWS[0]},
     )
 
 
@@ -137,9 +141,14 @@ def _show_theorem(settings: RandomPrivacySettings, *, cells: int, rows: int) -> 
         "The paper's figures do not give the non-empty cells, ε, γ or the rows of the second figure. They "
         f"do not say how the projection breaks ties. Ours are choices. {_figure_1(settings.seed)} "
         f"{kit.SIMULATED}",
+        "**Probabilistic privacy** bounds the same loss with probability 1 − δ over the release, for every pair of "
+        "data sets. So it implies (ε, δ)-privacy, and Definition 2 with η = δ and γ = 0. It does not imply Definition "
+        "1: a release that shows all rows with probability δ has no finite loss for different data sets. Random "
+        "privacy does not imply it either: for a lone row, more than half of sparse histograms have an infinite loss.",
         open_question,
         reference="Hall, Rinaldo and Wasserman (2013), Definitions 1 and 2, equation 5, Proposition 5.1, Theorem 5.2, "
-        "Section 7; sharper condition: proved beside the mechanism.",
+        "Section 7; Machanavajjhala, Kifer, Abowd, Gehrke and Vilhuber (2008); sharper condition: proved beside the "
+        "mechanism.",
         meaning="θ̂: the release; r of k cells are non-empty; O_P: of that order with high probability. For the "
         "share γ of data sets, a person alone in a cell is unprotected.",
     )

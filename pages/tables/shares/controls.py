@@ -40,7 +40,7 @@ def in_words(queries: AtLeast) -> str:
 def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[AtLeast] | None:
     """Draw the controls, ε in the bar; return None as long as the attributes of a user's file are not named."""
     with side:
-        rows = _rows()
+        rows = choose_attributes()
         if rows is None:
             return None
         source = drawn(rows)
@@ -60,7 +60,8 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[AtLe
     )
 
 
-def _rows() -> Source | None:
+def choose_attributes() -> Source | None:
+    """Draw the controls of the rows; None as long as the attributes of a user's file are not named."""
     file = session_file()
     titles = {GENERATED: "Generated: attributes that go together"}
     titles |= {key: f"{sample(key).title}: {len(sample(key).predicates)} predicates" for key in ANSWERED}

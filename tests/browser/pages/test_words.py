@@ -35,6 +35,7 @@ LINKS = {
     "mean-by-group": "?data=adult.hours_per_week&queries=group-statistics&by=relationship&by-second=race&trials=100",
     "tables": "tables",
     "all-tables": "tables?view=All+tables+of+k+attributes",
+    "private-rule": "tables?view=A+private+rule",
     "one-number": "one-number",
     "subsamples": "one-number?robust=subsample_median",
     "mean": "one-number?robust=unbounded_mean",
@@ -45,10 +46,21 @@ LINKS = {
     "release": "release",
     "own-file": "data?way=My+own+file",
     "directions": "learn?lesson=directions&view=data",
+    "hospitals": "learn?lesson=population&view=data",
     "random-privacy": "learn?lesson=random&view=data",
     "random-privacy-of-data": "learn?lesson=random&view=data&sparse=data",
 }
-VIEWS = ("pairs", "mean-by-group", "all-tables", "subsamples", "mean", "generated", "random-privacy-of-data")
+VIEWS = (
+    "pairs",
+    "mean-by-group",
+    "all-tables",
+    "private-rule",
+    "hospitals",
+    "subsamples",
+    "mean",
+    "generated",
+    "random-privacy-of-data",
+)
 """Further views of pages that are seen once without them."""
 MOST, FEWEST = 250, 40
 """Words outside pictures and tables; with fewer the page did not open."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dpcore import Account, DataError, Neighbours, Preview, Problem, catalogue
 from dpcore.core import Dataset, DomainType, Entry, finish
 from dpcore.data.columns import NO_YES, Number
-from dpcore.data.product import Product, is_table
+from dpcore.data.product import Product, is_table, is_yes_no
 from dpcore.data.sphere import Halfspaces
 from dpcore.mechanisms.marginals import list_polynomials
 from dpcore.mechanisms.marginals.decision_list_release import numbered_list_plan
@@ -22,6 +22,7 @@ from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.counting import pack
 from dpcore.queries.groups import GroupQuantiles, GroupStatistics
+from dpcore.queries.hypotheses import Hypotheses
 from dpcore.queries.inputs import Inputs
 from dplab.audit import ROUNDING, exact_delta
 from tests.dpcore.mechanisms.marginals import (
@@ -64,6 +65,9 @@ def unlisted(entry: Entry, neighbours: Neighbours, *, n: int = 1) -> tuple[Probl
             return problem, attribute_tables.every_record((2, 2)), (-7, 9)
         case DomainType.YES_NO:
             problem = test_marginals_release.problem_of(2, n=n, neighbours=neighbours)
+            if Hypotheses in entry.queries:
+                assert is_yes_no(problem.domain)
+                problem = replace(problem, queries=Hypotheses(domain=problem.domain))
             return problem, test_marginals_release.all_rows(2), (-4, 5)
         case DomainType.LISTS:
             problem = test_marginals_decision_lists.problem_of(1, rules=1, n=n, neighbours=neighbours)

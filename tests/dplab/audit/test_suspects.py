@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import time
 from collections.abc import Sequence
 
@@ -11,8 +12,11 @@ import pytest
 
 import dpcore
 from dpcore.core import Integers, Mechanism
+from dpcore.mechanisms.robust.stable_median import stability
 from dpcore.randomness import Preview
 from dplab.audit.broken import counts, sparse_vectors
+from dplab.audit.exact import Law, hockey_stick
+from dplab.audit.orders import Outcomes
 from dplab.audit.sampled import Audit, Draw, audit
 from dplab.audit.suspects import EPSILON, SUSPECTS, Suspect
 from dplab.measure import finish
@@ -32,9 +36,9 @@ def named(suspects: list[Suspect]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("suspect", suspects, ids=[suspect.key for suspect in suspects])
 
 
-def test_twelve_are_broken_and_two_are_right() -> None:
-    assert (len(BROKEN), len(RIGHT)) == (12, 2)
-    assert len({suspect.key for suspect in SUSPECTS}) == 14
+def test_thirteen_are_broken_and_two_are_right() -> None:
+    assert (len(BROKEN), len(RIGHT)) == (13, 2)
+    assert len({suspect.key for suspect in SUSPECTS}) == 15
     assert all(suspect.runs for suspect in BROKEN) and not any(suspect.runs for suspect in RIGHT)
 
 
@@ -151,6 +155,29 @@ def test_the_same_noise_and_the_same_seed_are_what_they_say(seed: int) -> None:
     again = [counts.seed_reused(rows, Preview(each), 2) for each in (seed, seed + 1)]
     assert (again[0] == again[1]).all() and (again[0][0] == again[0][1]).all()
     assert (counts.bare_empty_cells(rows, Preview(seed), 50)[:, 2:] == 0).all()
+
+
+def test_a_median_that_refuses_by_the_truth_has_a_delta_of_one() -> None:
+    """The exact divergence on the notes' example and its neighbour; with the right median there is none of 1."""
+    (suspect,) = (each for each in BROKEN if each.key == "refuses-by-truth")
+    laws = [distinct_law(suspect.draw(side, Preview(1), 5)) for side in (0, 1)]
+    assert [law[0].tolist() for law in laws] == [[[3.0]], [[-1.0]]], "one answers always, the other never"
+    assert all(hockey_stick(*pair, epsilon=50.0) == 1.0 for pair in (laws, laws[::-1]))
+    domain = dpcore.Number(low=0, high=8, bits=3)
+    for side, stable in ((0, 2), (1, 1)):
+        histogram = np.bincount(suspect.data[side], minlength=8)
+        assert stability(histogram, domain=domain) == (3, stable)
+    # It answers just where no single row matters, on all data of five rows on three cells.
+    for rows in itertools.combinations_with_replacement(range(3), 5):
+        changed = {sorted([*rows[:i], cell, *rows[i + 1 :]])[2] for i in range(5) for cell in range(3)}
+        answer = counts.refuses_by_truth(np.array(rows), Preview(1), 1)[0, 0]
+        assert answer == (rows[2] if changed == {rows[2]} else -1)
+
+
+def distinct_law(outcomes: Outcomes) -> Law:
+    """Outcomes that are all alike, as a law."""
+    assert len(np.unique(outcomes, axis=0)) == 1
+    return outcomes[:1].astype(np.float64), np.ones(1)
 
 
 def test_a_sparse_vector_says_nothing_after_its_last_positive_answer() -> None:

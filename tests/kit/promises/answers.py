@@ -26,11 +26,13 @@ from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease
 from dpcore.mechanisms.intervals.boxes import BoxRelease
 from dpcore.mechanisms.marginals.decision_list_release import ListRelease
+from dpcore.mechanisms.marginals.learner import RuleRelease
 from dpcore.mechanisms.marginals.release import MarginalRelease
 from dpcore.mechanisms.tables.release import TablesRelease
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.counting import pack
+from dpcore.queries.hypotheses import INTERVALS, Hypotheses
 from dpcore.queries.inputs import Inputs, fires
 from dpcore.queries.marginals import Marginals as Tables
 from dpcore.queries.marginals import Set
@@ -131,6 +133,40 @@ def marginals(entry: Entry, grid: Grid) -> Iterator[Case]:
             trials=250 if queries.signed else 1_000,
         )
         yield from asked.cases(entry, grid, sizes=(1_000, 20_000), told=dict(told))
+
+
+# Rules that predict an attribute.
+
+
+def rule_truth(queries: Hypotheses, dataset: Dataset) -> Integers:
+    """Rows on which each rule errs."""
+    return finish(queries.errors(dataset.records))
+
+
+def rule_data(rows: int) -> dict[str, NDArray[Any]]:
+    """Attributes that go together, and fair coins: of those all rules err on nearly as many."""
+    coins = np.random.Generator(np.random.SFC64(1)).integers(0, 2, (rows, 10))
+    return marginal_data(10, rows) | {"coins": coins.astype(np.bool_)}
+
+
+def rule_errors(release: Release, truth: Integers) -> Floats:
+    """Errors of the chosen rule above those of the best one."""
+    assert isinstance(release, RuleRelease)
+    above: Floats = (truth[release.chosen] - truth.min()) / release.problem.n
+    return above
+
+
+def learned(entry: Entry, grid: Grid) -> Iterator[Case]:
+    """Rules of two of ten attributes, and one that is set while another is not."""
+    domain = correlated_domain(10)
+    for queries in grid.of(Hypotheses(domain=domain, kind=INTERVALS), Hypotheses(domain=domain, label=9)):
+        asked = Asked(
+            queries=queries,
+            data=rule_data,
+            truth=partial(rule_truth, queries),
+            errors=rule_errors,
+        )
+        yield from asked.cases(entry, grid, sizes=(1_000, 20_000), told={})
 
 
 # Tables of k attributes.

@@ -19,6 +19,7 @@ from dpcore.data.columns import is_number
 from dpcore.data.product import Product
 from dpcore.mechanisms.robust.counted_mean import MeanRelease
 from dpcore.mechanisms.robust.stable_median import StableMedian, rank_errors, stability
+from dpcore.mechanisms.robust.stable_mode import StableMode
 from dpcore.mechanisms.subsamples.aggregate import Question, SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import agreement_needed
 from dpcore.queries.ranges import Cells, Thresholds
@@ -176,6 +177,46 @@ def stable(entry: Entry, grid: Grid) -> Iterator[Case]:
                 errors=partial(errors_of, mechanism, made(problem, records, name), problem, measure, refusal),
                 trials=grid.trials,
                 betas=(beta,),
+            )
+
+
+LABELS = Labels(labels=("a", "b", "c"))
+
+
+def stable_modes(entry: Entry, grid: Grid) -> Iterator[Case]:
+    """An answer, and the exact one, where barely enough rows must change before another label is most common."""
+    for (problem, epsilon), beta in product(problems(grid, LABELS, 400, 5_000), BETAS):
+        mechanism = entry.make(epsilon=epsilon)
+        assert isinstance(mechanism, StableMode)
+        step = 2 if problem.neighbours is Neighbours.REPLACE_ONE else 1
+        gap = step * (mechanism.stability_needed(beta) - 1) + 1  # the second label needs so many more, or one less
+        first = min(problem.n, (problem.n + gap) // 2)
+        records = np.repeat([0, 1], [first, problem.n - first])
+        yield Case(
+            mechanism=mechanism,
+            problem=problem,
+            data="barely stable",
+            errors=partial(
+                errors_of, mechanism, made(problem, records, "barely stable"), problem, partial(right, 0), np.inf
+            ),
+            trials=grid.trials,
+            betas=(beta,),
+        )
+
+
+def near(entry: Entry, grid: Grid) -> Iterator[Case]:
+    """Medians whose errors depend on the data: nothing is promised of all; their own tests have the rest."""
+    for problem, epsilon in problems(grid, FULL_LINE, 2_000, 200):
+        mechanism = entry.make(epsilon=epsilon)
+        if claimed(mechanism, problem):
+            cells = np.arange(problem.n) * LINE.ordered // problem.n
+            dataset, measure = made(problem, cells, "even"), partial(off_mean, float(LINE.ordered // 2))
+            yield Case(
+                mechanism=mechanism,
+                problem=problem,
+                data="spread evenly",
+                errors=partial(errors_of, mechanism, dataset, problem, measure, np.inf),
+                trials=grid.trials,
             )
 
 

@@ -87,7 +87,7 @@ def test_ten_rows_hide_the_sample_too_and_a_direction_s_promise_has_its_numbers(
 
 
 def test_random_privacy_says_2k_over_n_as_it_is_and_breaks_where_the_condition_fails() -> None:
-    many = lesson("random", **{"random-figure": "figure-2", "random-rows": "500"})
+    many = lesson("random", **{"random-figure": "figure-2", "random-grid-rows": "500"})
     assert "at most 2k/n = 1.6 (the paper). The sharper bound, for " in texts(many)
     few = lesson("random", **{"random-rows": "30000"})
     (button,) = (each for each in few.button if each.label)

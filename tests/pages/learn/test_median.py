@@ -127,6 +127,36 @@ def test_the_measured_climb_says_its_ends_and_its_middle() -> None:
     assert "grows" not in figure.measured_walk(n=1001, walk=wide, key="identity").sentence
 
 
+def test_act_two_draws_the_rows_of_delta_0_and_an_order_without_a_constant() -> None:
+    picture = figure.under_delta(n=1001, epsilon=0.1, delta=1e-6, bits=200.0)
+    checked(picture)
+    wall = picture.one(Wall, role="impossible")
+    rows = [math.ceil(math.log(2**bits - 1) / 0.1) for bits in (8, 100)]
+    found = [float(numbers(wall.y)[np.argmin(np.abs(numbers(wall.x) - bits))]) for bits in (8, 100)]
+    assert found == pytest.approx(rows, rel=0.06)  # the grid has about these bits
+    stars = picture.one(Curve, role="theory")
+    assert "order only" in stars.name and stars.dash == "dot" and numbers(stars.y).max() == 5
+    stable = picture.one(Curve, role=figure.ROLES["stable"])
+    needed = median.stable_threshold(epsilon=0.1, delta=1e-6)
+    assert set(numbers(stable.y).tolist()) == {2.0 * needed - 1} and "equal rows only" in stable.name
+    assert (median.check_rows(n=2 * needed - 1, odd=True), median.check_rows(n=2 * needed - 3, odd=True)) == (
+        needed,
+        needed - 1,
+    )
+    assert (
+        f"at least {math.ceil(math.log(2**200 - 1) / 0.1):,} rows" in picture.sentence
+        and "= 5 rows" in picture.sentence
+    )
+
+
+def test_act_two_says_that_the_stable_median_is_for_stable_data() -> None:
+    app = opened("learn/page.py", lesson="median", **{"median-picture": "Act two: δ > 0", "median-shown": "true"})
+    page = texts(app)
+    assert "δ = 0 needs at least **1,387** rows" in page and "= **5**" in page
+    assert "on data that are not stable it mostly refuses" in page
+    assert "For thresholds on $2^{200}$ values it is 200, and their VC dimension is 1." in page
+
+
 @pytest.mark.parametrize(("n", "says"), [(1001, "answers"), (201, "refuses")])
 def test_the_stable_median_answers_only_where_enough_rows_must_change(n: int, says: str) -> None:
     app = opened("learn/page.py", lesson="median", **{"median-n": str(n), "median-shown": "true"})

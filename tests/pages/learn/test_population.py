@@ -6,13 +6,18 @@ from itertools import product
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from dpcore.core import Floats
 from dpcore.limits.bounds import distributional, net_samples, odds
 from pages.charts.picture import Curve, Picture, Rule, numbers
 from pages.learn.population import figure
 from pages.learn.population.lesson import without_replacement
+from tests.pages.drawn_charts import drawn
 from tests.pages.lessons import sound
+from tests.pages.opening import HOSPITALS, texts, visitor
+from tests.pages.opening import sound as sound_page
+from tests.pages.uploads import uploaded
 
 NET = np.array([0.5, 4.0, 5.0])
 
@@ -82,3 +87,33 @@ def test_who_says_whether_the_sample_is_one_database_tells_its_neighbours_apart_
     assert len(neighbours) == 3 and set(right) == {1.0}
     # No ε that can be printed, and no δ below 1, allows that.
     assert all(odds.best_guess(0.5, epsilon=epsilon, delta=0.999) < 1 for epsilon in (0.01, 1.0, 10.0, 30.0))
+
+
+def with_private_halves() -> AppTest:
+    """The two hospitals about a private column."""
+    app = visitor(HOSPITALS)
+    app.session_state["upload"] = uploaded(private=True)
+    app.session_state["data"] = "my-file"
+    return sound_page(app.run())
+
+
+def test_halves_of_private_rows_are_compared_for_their_owner_alone() -> None:
+    app = with_private_halves()
+    assert not drawn(app) and "how their halves differ would reveal them" in app.info[0].value
+    sound_page(app.toggle(key="steward_choice").set_value(True).run())
+    (chart,) = drawn(app).values()
+    assert not chart["download"] and "not protected: made" in texts(app)
+
+
+def test_two_hospitals_show_the_loss_of_halves_of_the_data_in_use() -> None:
+    """The header's loss is that of the module at these settings, and grows with ε."""
+    losses = []
+    for epsilon in ("0.01", "0.1"):
+        app = visitor(HOSPITALS)
+        app.query_params["hospital-epsilon"] = epsilon
+        app.query_params["hospital-points"] = "2"
+        words = texts(sound_page(app.run()))
+        (header,) = (each.value for each in app.header if "splits the loss" in each.value)
+        losses.append(float(header.split("at most ")[1].split(",")[0]))
+        assert "Definition 7.2" in words and "can refute it and never prove it" in words
+    assert losses[1] == pytest.approx(10 * losses[0], rel=0.3) and losses[1] > 3 * 0.1

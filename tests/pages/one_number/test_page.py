@@ -34,7 +34,7 @@ from tests.pages.opening import MAIN, printed_by_code, sound, texts, visitor
 from tests.pages.opening import opened as open_page
 from tests.pages.uploads import uploaded
 
-STABLE = {"robust_chance_chart", "robust_outcomes_chart", "robust_wrong_chart"}
+STABLE = {"robust_chance_chart", "robust_outcomes_chart", "robust_wrong_chart", "robust_step_chart"}
 VOTES = {"robust_chance_chart", "robust_outcomes_chart", "robust_votes_chart"}
 
 

@@ -152,3 +152,12 @@ def test_the_page_claims_no_privacy_for_a_walk() -> None:
         app = opened(mechanism="net-walk", **{"net-walk-points": points})
         assert any("no privacy guarantee" in each.value for each in app.warning) is not claimed
         assert any("for each release" in each.value for each in app.markdown) is claimed
+
+
+def test_the_error_by_size_is_drawn_on_request() -> None:
+    app = opened(bits="4", mechanism="answers-net", n="1000", trials="100")
+    assert "sizes_chart" not in drawn(app)
+    app = sound(app.toggle(key="sizes").set_value(True).run())
+    said = drawn(app)["sizes_chart"]["sentence"]
+    assert "all databases of at most 7 points can be listed here" in said and "231 points have" in said
+    assert "stand in for Theorem 5" in said

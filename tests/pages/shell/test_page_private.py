@@ -250,7 +250,9 @@ def test_a_target_says_which_epsilon_promises_it() -> None:
     assert wall and float(wall[1]) < float(epsilon)
 
 
-@pytest.mark.parametrize("question", ["stable_median", "subsample_median", "unbounded_mean"])
+@pytest.mark.parametrize(
+    "question", ["stable_median", "smooth-median", "subsample_median", "subsample-near", "unbounded_mean"]
+)
 def test_every_question_of_one_number_has_its_page(question: str) -> None:
     app = opened("one_number/page.py", robust=question)
     assert not app.error and set(drawn(app)) == {"promises_chart"} and len(app.metric) >= 3

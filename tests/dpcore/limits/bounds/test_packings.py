@@ -148,3 +148,22 @@ def test_the_bound_grows_with_what_is_asked_and_says_what() -> None:
     assert values[0] < values[1] < values[2] == values[3] == values[4]
     with pytest.raises(ParameterError, match="at least one query"):
         lower_bound(problem, guarantee, beta=0.05, questions=0)
+
+
+def test_single_cells_name_who_proved_the_logarithm() -> None:
+    """VC dimension 1, and a bound that grows with the logarithm of the cells; other classes do not claim it."""
+    values = []
+    for bits in (4, 8, 12):
+        line = dpcore.Number(bits=bits)
+        problem = Problem(domain=line, queries=Cells(domain=line), n=10_000)
+        bound = lower_bound(problem, Guarantee(epsilon=0.1, neighbours=problem.neighbours), beta=0.05)
+        assert bound is not None and "Beimel, Kasiviswanathan and Nissim (2010)" in bound.reference
+        assert problem.queries.vc_dimension == 1 and "VC dimension is 1" in bound.note
+        values.append(bound.value)
+    steps = np.diff(values)
+    assert values[0] < values[1] < values[2] and steps[0] == pytest.approx(steps[1], rel=0.1)
+    ranges = Problem(domain=line, queries=Thresholds(domain=line), n=10_000)
+    other = lower_bound(ranges, Guarantee(epsilon=0.1, neighbours=ranges.neighbours), beta=0.05)
+    assert other is not None and "Beimel" not in other.reference
+    approximate = lower_bound(problem, Guarantee(epsilon=0.1, delta=1e-6, neighbours=problem.neighbours), beta=0.05)
+    assert approximate is None or "Beimel" not in approximate.reference

@@ -305,3 +305,14 @@ def test_as_it_opens_it_promises_something(bits: int, kind: str) -> None:
     for neighbours in Neighbours:
         bound = LinearNet().accuracy(dataclasses.replace(problem, neighbours=neighbours), 0.05)
         assert bound.value < 0.9
+
+
+def test_the_bound_is_a_relative_usefulness_for_more_rows() -> None:
+    """Definition 1: at every larger n the error is at most the same share of n, as the note says."""
+    problem = Problem(domain=LINE, queries=QUERIES, n=500)
+    bound = LinearNet(points=5).accuracy(problem, 0.05)
+    share = float(bound.note.split("(Definition 1) it is (")[1].split(",")[0])
+    assert bound.value <= share <= 1.011 * bound.value and "relatively useful for 500 rows or more" in bound.note
+    for n in (501, 700, 10_000):
+        assert LinearNet(points=5).accuracy(dataclasses.replace(problem, n=n), 0.05).value <= share
+    assert LinearNet(points=5).accuracy(dataclasses.replace(problem, n=400), 0.05).value > share

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
 
 from dpcore.core import Dataset, Floats, Integers, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
 from dpcore.data.columns import Number
-from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, exception_chance, max_exceptions
+from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, exception_chance, max_exceptions, scale_change, slack
 from dpcore.privacy.composition import compose
 from dpcore.queries.ranges import Thresholds
 from dpcore.randomness import Preview
@@ -93,3 +94,23 @@ def test_the_mean_comes_out_without_cutting_off(seed: int) -> None:
     release = mechanism.run(mechanism.prepare(Dataset(setting.domain, cells, MADE), setting), Preview(seed), 500)
     assert np.abs(release.values - cells.mean()).max() <= 1
     assert not release.refused.any()
+
+
+def test_the_change_of_the_scale_is_that_of_every_replaced_row(seed: int) -> None:
+    """Every row by every value, on small data; half of the change is too little for some of them."""
+    rows = np.random.default_rng(seed).integers(1, 30, 20)
+    for exceptions in (1, 2, 4):
+        differences = np.sort(np.abs(rows[:10] - rows[10:]))
+        change = scale_change(differences, exceptions=exceptions)
+        d, ratios = max(1, int(differences[-1 - exceptions])), []
+        for place, value in itertools.product(range(20), range(60)):
+            replaced = rows.copy()
+            replaced[place] = value
+            other = max(1, int(spread(replaced[None], exceptions=exceptions)[0]))
+            ratios.append(abs(math.log(other / d)))
+        assert max(ratios) <= change * (1 + 1e-12)
+        assert max(ratios) >= change / 2
+    assert scale_change(np.arange(1, 9), exceptions=0) == math.inf
+    assert slack(epsilon=1.0, change=math.inf) == 1 and slack(epsilon=1.0, change=0.0) == 0
+    # α = ε/2 = 0.5 and β = 0.05: e^(−0.5/0.1).
+    assert slack(epsilon=1.0, change=0.05) == pytest.approx(math.exp(-5))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 
 import pytest
 
+from dpcore import Cells, Number, Problem
 from dpcore.data.samples import load_sample
-from dpcore.mechanisms.histograms.sparse import lone_row_chance
+from dpcore.mechanisms.histograms.sparse import SparseHistogram, lone_row_chance
+from dplab.audit.exact import paired_laws
 from dplab.sparse import shown_chances
 from pages.charts.words import percent
 from pages.learn.random_privacy.warning import PETS, TRIALS
@@ -56,3 +59,24 @@ def test_a_row_is_shown_for_certain_until_every_cell_gets_noise() -> None:
             assert "With a tiny γ, noise protects the lone row too." in words
             (button,) = (each for each in app.button if each.label == "γ = 0.1%")
             app = sound(button.click().run())
+
+
+def test_neither_random_nor_probabilistic_privacy_implies_the_other() -> None:
+    """Exact laws: a lone row has infinite loss in most sparse histograms; rows shown at times break random DP."""
+    domain = Number(bits=1)
+    problem = Problem(domain=domain, queries=Cells(domain=domain), n=3)
+    for epsilon in (0.1, 1.0, 1.76, 5.0):
+        mechanism = SparseHistogram(epsilon=epsilon, gamma=0.5, condition="sharper")
+        assert mechanism.guarantee(problem).gamma > 0, "empty cells stay empty here"
+        infinite = [
+            max(float(p[q == 0].sum()), float(q[p == 0].sum()))
+            for pair, p, q in paired_laws(mechanism, problem, window=(-60, 60))
+            if {pair.one, pair.other} & {(0, 0, 0), (1, 1, 1)}
+        ]
+        assert min(infinite) > 0.5
+    # With probability δ all rows, else nothing: for different data sets the outputs that show rows are told for sure.
+    delta = 0.01
+    shows, shows_other = {"rows 0, 0": delta, "nothing": 1 - delta}, {"rows 0, 1": delta, "nothing": 1 - delta}
+    lossy = [output for output in shows if shows[output] > math.exp(5) * shows_other.get(output, 0.0)]
+    assert sum(shows[output] for output in lossy) == delta, "probabilistic privacy holds at δ"
+    assert lossy, "and a finite loss for all outputs, as Definition 1 wants it, does not"

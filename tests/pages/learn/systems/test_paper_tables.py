@@ -19,6 +19,8 @@ from tests.pages.opening import opened, sound
 OTHERS = {
     "polynomials": {"printed_attributes": "16", "printed_width": "4", "printed_rows": "1000", "printed_epsilon": "2"},
     "nets": {"printed_bits": "6", "printed_alpha": "0.2", "printed_epsilon": "2"},
+    "population": {"printed_class": "parities", "printed_bits": "6", "printed_epsilon": "2"},
+    "open": {"printed_few_attributes": "6", "printed_width": "4", "printed_epsilon": "2"},
     "intervals": {"printed_bits": "6", "printed_alpha": "0.2", "printed_epsilon": "2"},
     "rectangles": {"printed_levels": "4", "printed_rows": "1000", "printed_epsilon": "2"},
     "halfspaces": {"printed_dimensions": "3", "printed_margin": "0.2", "printed_alpha": "0.2"},
@@ -39,6 +41,8 @@ def test_every_setting_that_the_page_has_a_name_for_is_passed() -> None:
     asked = {
         "polynomials": {"cube-attributes": "16", "width": "4", "cube-rows": "1000", "epsilon": "2"},
         "nets": {"bits": "6", "epsilon": "2", "beta": "0.05", "queries": "intervals", "net-points": "10"},
+        "population": {"dimension-class": "parities", "dimension-parities": "6"},
+        "open": {"cube-attributes": "6", "width": "4"},
         "intervals": {"bits": "6", "alpha": "0.2", "epsilon": "2", "beta": "0.05", "queries": "intervals"},
         "rectangles": {"data": "clouds", "queries": "rectangles", "rectangles-levels": "4", "epsilon": "2"},
         "halfspaces": {"vector-dimensions": "3", "vector-margin": "0.2", "margin": "0.2", "alpha": "0.2"},
@@ -63,7 +67,7 @@ SLOW = ("nets", "intervals", "rectangles", "halfspaces")
 )
 def test_every_system_has_its_table_and_its_settings_can_be_used(system: str, other: bool) -> None:
     app = sound(opened("learn/page.py", lesson="printed", printed_system=system, **(OTHERS[system] if other else {})))
-    assert bool(drawn(app)) == (system in ("polynomials", "intervals", "halfspaces"))
+    assert bool(drawn(app)) == (system in ("polynomials", "population", "intervals", "halfspaces"))
     assert not app.warning and not app.error
     table = next(each.value for each in app.markdown if each.value.startswith("| quantity"))
     assert any(each.value.startswith("| method") for each in app.markdown) is (system == "polynomials")
