@@ -213,7 +213,7 @@ def test_no_other_module_writes_csv_or_shows_a_table_unescaped() -> None:
     }
     assert shown == {
         "pages/charts/component.py", "pages/plan/preview.py", "pages/plan/synthetic_table.py",
-        "pages/release/cards.py",  # a released file as it is, escaped
+        "pages/play/details.py", "pages/release/cards.py",  # a released file as it is, escaped
         "pages/learn/lowbits/lesson.py",  # numbers and words of the lesson
     }  # fmt: skip
 
