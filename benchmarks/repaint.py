@@ -218,7 +218,7 @@ def drags(browser: Browser, address: str) -> None:
     domain = generated_rows("bimodal", n=10_000, bits=10, seed=1).on(Number)
     for mechanism in serving(Intervals(domain=domain)):
         page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.goto(f"{address}/?mechanism={mechanism.key}")
+        page.goto(f"{address}/?card=all&mechanism={mechanism.key}")
         page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
         with suppress(TimeoutError):
             page.locator(STOPS).wait_for(state="attached", timeout=60_000)
@@ -236,7 +236,7 @@ def drags(browser: Browser, address: str) -> None:
             print(f"  {mechanism.key}: {'; '.join(told)} (goal 40 ms; load {load:.1f})", flush=True)
         else:
             # A chart may be the same at the next stop.
-            taken = moves(page, f"{address}/?mechanism={mechanism.key}&epsilon=10", **THREE | {"count": 1})
+            taken = moves(page, f"{address}/?card=all&mechanism={mechanism.key}&epsilon=10", **THREE | {"count": 1})
             print(
                 f"  {mechanism.key}: drawn at rest only, median {statistics.median(taken):.0f} ms (goal 150 ms; load "
                 f"{os.getloadavg()[0]:.1f})",
@@ -268,13 +268,13 @@ def main() -> None:
             page = browser.new_page(viewport={"width": 1280, "height": 1000})
             pages: dict[str, tuple[str, dict[str, Any]]] = {
                 "an empty page": (empty, {"selector": "[data-testid=stCaptionContainer]", "attribute": "", "count": 1}),
-                "Play, three charts": (f"{address}/?epsilon=10", THREE),
+                "Play, three charts": (f"{address}/?card=all&epsilon=10", THREE),
                 "Play, three charts that answer the pointer": (
-                    f"{address}/?epsilon=10",
+                    f"{address}/?card=all&epsilon=10",
                     THREE | {"attribute": "data-waiting"},
                 ),
                 "Play, with the trade-off": (
-                    f"{address}/?epsilon=10",
+                    f"{address}/?card=all&epsilon=10",
                     THREE | {"selector": ".dpscope-plot", "count": 4},
                 ),
             }
@@ -285,7 +285,7 @@ def main() -> None:
                     f"p95 {taken[int(0.95 * (len(taken) - 1))]:.0f} ms, {len(taken)} moves "
                     f"(load {os.getloadavg()[0]:.1f})"
                 )
-            taken, same = seen(page, f"{address}/?epsilon=10")
+            taken, same = seen(page, f"{address}/?card=all&epsilon=10")
             print(
                 f"  a step of the slider to the exact state on the screen, Play, three charts: median "
                 f"{statistics.median(taken):.0f} ms, p95 {taken[int(0.95 * (len(taken) - 1))]:.0f} ms; the answer at "

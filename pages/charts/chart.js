@@ -10,8 +10,8 @@ const NARROW = 480, LONG = 24; // pixels of a phone's chart, and letters of the 
 const NAMES = 130, SECOND = 13; // pixels beside the lines for longer names, and of their second lines
 const BADGE_LETTER = 10, BADGE_LINE = 14, BADGE_PAD = 13, APART = 12; // pixels: the smallest letter of the badge; from one of its lines to the next; from the last of several to the title of an axis
 const SCREEN = { width: 1280, height: 900 }, ROWS = 480, MOST = 0.45; // pixels that a page is made for, and of its charts; share of a window that one may take
+const AROUND = 400, LARGE = 2, LARGER = 1.2; // pixels around one that stands for all; how much higher that one is, on a phone less
 const CONFIG = { displayModeBar: false, responsive: false, showTips: false, scrollZoom: false };
-const AT_ONCE = { mode: "immediate", transition: { duration: 0 }, frame: { duration: 0, redraw: false } };
 export const charts = new Map();
 const libraries = new Map(), leaving = new WeakMap();
 
@@ -201,9 +201,13 @@ function sized(chart, { layout, data, beside: aside } = chart.figure, width = ch
 
 // On a screen with room below, a chart is higher; not so much that two above each other would need to be scrolled.
 function tall(chart, height) {
-  if (window.innerWidth < SCREEN.width || chart.plot.closest(".st-key-presentation_chart")) return height;
-  const grown = height * (1 + Math.max(0, window.innerHeight - SCREEN.height) / ROWS);
-  return Math.max(height, Math.min(grown, MOST * window.innerHeight));
+  if (chart.plot.closest(".st-key-presentation_chart")) return height;
+  const alone = chart.plot.closest(".st-key-alone"), phone = window.innerWidth <= NARROW;
+  const most = alone && !phone ? window.innerHeight - AROUND : MOST * window.innerHeight;
+  const larger = alone ? Math.max(height, Math.min((phone ? LARGER : LARGE) * height, most)) : height;
+  if (window.innerWidth < SCREEN.width) return larger;
+  const grown = larger * (1 + Math.max(0, window.innerHeight - SCREEN.height) / ROWS);
+  return Math.max(height, Math.min(grown, most));
 }
 
 // The badge in as many lines as its width needs, and how many pixels more that is than Python, which does not know the
@@ -335,15 +339,10 @@ function show(chart, place) {
   chart.frame = place;
   describe(chart);
   const { traces, data } = chart.figure.frames[place];
-  if (traces.some((trace) => chart.figure.data[trace].type === "heatmap")) {
-    traces.forEach((trace, index) => {
-      const change = Object.fromEntries(Object.entries(data[index]).map(([name, value]) => [name, [value]]));
-      chart.library.restyle(chart.plot, change, [trace]);
-    });
-  } else {
-    // Not awaited: Plotly may never say that an animation has ended.
-    chart.library.animate(chart.plot, { data, traces }, AT_ONCE);
-  }
+  // In one call, and not as an animation of these traces alone: that takes the bars of all others away.
+  const names = new Set(data.flatMap((trace) => Object.keys(trace)));
+  const change = Object.fromEntries([...names].map((name) => [name, data.map((trace) => trace[name])]));
+  chart.library.restyle(chart.plot, change, traces);
 }
 
 function start(chart, tick = TICK, once = false) {
@@ -464,8 +463,13 @@ function drag(chart) {
 
 // --- files: made in the browser, of pictures that may be passed on
 
+// The same files from a menu that stands elsewhere on the page, of the chart with this key.
+export function files({ parentElement, data }) {
+  parentElement.onclick = ({ target }) => download(mounted().find(({ figure }) => figure.key === data.key), target.dataset.kind);
+}
+
 async function download(chart, kind) {
-  if (!kind) return;
+  if (!kind || !chart?.figure.download) return;
   const name = chart.figure.title.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
   const paper = getComputedStyle(document.querySelector(".stApp")).backgroundColor;
   const size = { width: chart.plot.clientWidth, height: chart.plot.clientHeight };

@@ -53,6 +53,16 @@ _chart = st.components.v2.component(
     js=_SCRIPT,
     isolate_styles=False,
 )
+_files = st.components.v2.component(
+    "dpscope.files",
+    html="<span class='dpscope-files'><button type='button' data-kind='png' aria-label='Picture as PNG'>PNG</button> "
+    "<button type='button' data-kind='html' aria-label='Picture as a web page'>HTML</button></span>",
+    js=f"""
+const module = (async () => import(new URL("{MODULE}", document.baseURI)))();
+export default function (component) {{ module.then(({{ files }}) => files(component)); }}
+""",
+    isolate_styles=False,
+)
 
 
 def is_dark() -> bool:
@@ -126,6 +136,11 @@ def draw(
 
     with target:
         _chart(key=key, data=encoded, on_brushed_change=brushed, on_picked_change=picked, on_moved_change=moved)
+
+
+def picture_files(key: str) -> None:
+    """Draw the buttons that download a picture of the page, by its key, if that picture may be downloaded."""
+    _files(key=f"{key}_files", data={"key": key})
 
 
 def _encode_chart(picture: Picture, *, key: str, badge: str, caption: str, download: bool) -> bytes:

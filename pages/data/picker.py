@@ -77,7 +77,8 @@ def options(*, pairs: bool) -> dict[str, str]:
     for each in SAMPLES:
         titles = {sample_column.name: sample_column.title.partition(" (")[0] for sample_column in each.columns}
         titles |= pair_titles(each.key) if pairs else {}
-        titles_by_value |= {f"{each.key}.{column}": f"{title} · {each.title}" for column, title in titles.items()}
+        name = each.title.partition(" (")[0]
+        titles_by_value |= {f"{each.key}.{column}": f"{title} · {name}" for column, title in titles.items()}
     return titles_by_value
 
 

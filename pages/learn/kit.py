@@ -17,15 +17,14 @@ from pages.charts.picture import Curve, Dots, Mark, Picture
 from pages.learn.lecture.records import without_guess
 from pages.learn.pictures import hide_measured
 from pages.learn.screen import (
-    BROKEN_SETTINGS,
     SCREEN,
-    LessonSetting,
     has_current_guess,
     is_untouched,
     phrase_guess,
     relabel_guess,
     revealed,
 )
+from pages.learn.stored_guess import BROKEN_SETTINGS, LessonSetting
 from pages.shell.controls import check_choice, choice, number, seed
 from pages.shell.links import in_link
 from pages.shell.presentation import (

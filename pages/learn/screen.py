@@ -19,18 +19,14 @@ from dpcore.core import Parameter
 from pages.charts.picture import Mark, Rule
 from pages.learn.lecture.records import LessonRecord
 from pages.learn.lecture.rooms import GuessQuestion
+from pages.learn.stored_guess import BROKEN_SETTINGS, LessonSetting, is_asked_again
 from pages.shell.controls import check_choice, check_link, stops
-from pages.shell.links import in_link
+from pages.shell.links import in_link, to_link
 from pages.shell.presentation import hide_part, is_presenting, presentation_place, set_extra_height
 from pages.shell.state import SessionKey
 
 WIDTHS = (30, 56, 34)
 """Relative widths of the columns: guess and controls, picture, theorem."""
-LessonSetting = float | str | bool
-BROKEN_SETTINGS = SessionKey[dict[str, LessonSetting]]("lesson_broken", {})
-"""Settings of the last "Break it", and the guess before it."""
-GUESSES = SessionKey[dict[str, tuple[LessonSetting | None, str]]]("lesson_asked", {})
-"""Guess and its question, by lesson."""
 CONTROLS_HEIGHT = 2
 """Pixels of a presentation that a lesson's layout leaves to its chart."""
 
@@ -156,16 +152,14 @@ def _reveal(asked: GuessQuestion, place: DeltaGenerator, *, guess: LessonSetting
         record.question, shown = question, True
     else:
         with presentation_place("reveal"):
-            shown = bool(st.toggle("Show what happens", key=in_link(f"{lesson}-shown"), bind="query-params"))
+            key = in_link(f"{lesson}-shown")
+            shown = bool(st.toggle("Show what happens", key=key, bind="query-params", on_change=to_link, args=(key,)))
     hide_part("guess" if shown else "slider")
     SCREEN.get().shown, SCREEN.get().lesson = shown, lesson
     SCREEN.get().guessed = moved
-    guesses = GUESSES.setdefault({})
-    if (
-        not shown or lesson not in guesses or guesses[lesson][0] != guess
-    ):  # the guess belongs to the question at which it was made
-        guesses[lesson] = guess, question
-    SCREEN.get().guess_is_old = guesses[lesson][1] != question
+    if not record:
+        with SCREEN.get().below:
+            SCREEN.get().guess_is_old = is_asked_again(lesson, question, guess=guess, shown=shown)
     place.markdown(question if shown else f"**Guess first.** {question}")
 
 
@@ -185,7 +179,10 @@ def guess_number(lesson: str, question: str, *, label: str, low: int, high: int,
         place = st.container()
         key = f"{lesson}-guess"
         check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
-        guess = st.slider(label, low, high, default, key=in_link(key), format=f"%d{unit}", bind="query-params")
+        guess = st.slider(
+            label, low, high, default, key=in_link(key), format=f"%d{unit}", bind="query-params", on_change=to_link,
+            args=(key,),
+        )  # fmt: skip
         values = tuple(range(low, high + 1))
         asked = GuessQuestion(
             lesson=lesson, text=question, label=label, values=values, default=default, form=f"%d{unit}"
@@ -217,6 +214,8 @@ def guess_answer(lesson: str, question: str, *, label: str, answers: Mapping[str
             key=in_link(key),
             format_func=lambda answer: answers[answer],
             bind="query-params",
+            on_change=to_link,
+            args=(key,),
         )
         values, names = tuple(range(len(answers))), tuple(answers.values())
         asked = GuessQuestion(lesson=lesson, text=question, label=label, values=values, names=names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
 import streamlit as st
@@ -16,8 +16,9 @@ from dpcore.mechanisms import serving
 from dplab.measure import ErrorReport
 from dplab.recipe import Recipe
 from dplab.sweep import Sweep, concatenate_sweeps, sweep
-from pages.charts.component import EncodedCharts, draw
+from pages.charts.component import EncodedCharts
 from pages.charts.picture import Picture
+from pages.play.details import draw_figure
 from pages.play.figures.tradeoff import tradeoff
 from pages.play.fragments import rerun_whole_page
 from pages.play.pictures import LOWER_HEIGHT
@@ -71,8 +72,10 @@ def _is_proved(entry: Entry, problem: Problem) -> bool:
     return True
 
 
-def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badge: str) -> dict[str, Picture]:
-    """Draw error against ε for this mechanism and all others that serve the query; return the picture by key."""
+def draw_tradeoff(
+    recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badge: str, code: Callable[[str], None]
+) -> None:
+    """Draw error against ε for this mechanism and all others that serve the query."""
     problem = recipe.problem(dataset)
     data_key = f"{recipe.source.key}|{problem_key(recipe, problem)}"
     entries, unproved = share_part(recipe, f"proved|{data_key}", lambda: split_by_guarantee(problem))
@@ -130,12 +133,11 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
     picture, encoded = share_part(recipe, f"{sweep_key}|{report.trials}|{epsilon!r}|{show_all}", build_picture)
     download = not dataset.provenance.is_private
     with chart:
-        draw(
+        draw_figure(
             picture, key="tradeoff_chart", badge=badge, caption="Click a point to select its mechanism and ε.",
-            download=download, on_pick=rerun_whole_page(choose_point), encoded_charts=encoded,
+            code=code, download=download, on_pick=rerun_whole_page(choose_point), encoded_charts=encoded,
         )  # fmt: skip
     _show_left_out(row_below, curve, entries, unproved)
-    return {"tradeoff_chart": picture}
 
 
 def _show_left_out(row: DeltaGenerator, curve: Sweep, entries: list[Entry], unproved: list[Entry]) -> None:

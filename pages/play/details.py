@@ -1,16 +1,18 @@
-"""Popovers with the theorem, the numbers of every picture, and the code that reproduces them."""
+"""The theorem of Play, and one menu for each picture: files, numbers, and the code that reproduces it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
 from dpcore.core import Bound, State, rounded_up
+from dpcore.core.safe_csv import escape_frame
 from dpcore.limits.bounds.applicable import lower_bound
 from dplab.measure import ErrorReport
 from dplab.recipe import DEFAULT_RECIPE, Recipe
-from pages.charts.component import show_numbers
+from pages.charts.component import draw, picture_files
 from pages.charts.picture import Picture
 from pages.charts.words import lower_first
 from pages.play.pictures import TITLES
@@ -29,25 +31,49 @@ TOUR = (
 )
 
 
-def detail_popovers(recipe: Recipe, state: State, report: ErrorReport, pictures: Mapping[str, Picture]) -> None:
-    """Draw the popovers side by side; the content of a closed one is not sent."""
-    draw_popovers(
-        why=lambda: _why(recipe, report), numbers=lambda: _numbers(pictures), code=lambda: _code(recipe, state)
-    )
-
-
-def draw_popovers(*, why: Callable[[], None], numbers: Callable[[], None], code: Callable[[], None]) -> None:
-    """Draw popovers with these contents side by side; a presentation has the theorem alone."""
+def why_popover(draw_content: Callable[[], None]) -> None:
+    """Draw the popover of the theorem; a presentation has its content at once."""
     if is_presenting():
-        return why()
-    for name, draw_content in (("Why?", why), ("Numbers", numbers), ("Code", code)):
-        popover = st.popover(name, key=f"{name.removesuffix('?').lower()}_open", on_change="rerun")
-        if popover.open:
-            with popover:
-                draw_content()
+        return draw_content()
+    popover = st.popover("Why?", key="why_open", on_change="rerun")
+    if popover.open:
+        with popover:
+            draw_content()
 
 
-def _why(recipe: Recipe, report: ErrorReport) -> None:
+def draw_figure(
+    picture: Picture, *, key: str, code: Callable[[str], None], download: bool, title: str = "", **options: Any
+) -> None:
+    """Draw a picture with its menu “⋯”: its sentence, files, numbers and code; a closed menu sends nothing.
+
+    Args:
+        picture: what to draw.
+        key: of the chart on the page; the menu's is the same with ``_more``.
+        code: draws the code that reproduces it, given a key that no other menu has.
+        download: whether it can be downloaded; never with private values in it.
+        title: of its numbers.
+        options: as of `draw`.
+    """
+    with st.container(key=f"figure_{key}"):
+        draw(picture, key=key, download=download, **options)
+        if is_presenting():
+            return
+        menu = st.popover(
+            "⋯", key=f"{key}_more", type="tertiary", on_change="rerun",
+            help="Picture files, numbers, and code with seed and sampler.",
+        )  # fmt: skip
+        if not menu.open:
+            return
+        with menu:
+            st.markdown(picture.sentence)
+            if download:
+                picture_files(key)
+            st.caption(f"Numbers: {title or TITLES.get(key, lower_first(picture.title))}")
+            st.dataframe(escape_frame(picture.frame()), hide_index=True)  # it offers itself as a CSV
+            code(key)
+
+
+def draw_why(recipe: Recipe, report: ErrorReport) -> None:
     """Draw the mechanism's description, its theorem, the lower bound, and a tour for new users."""
     st.markdown(recipe.entry.story)
     if recipe.entry.weights:
@@ -90,16 +116,7 @@ def field_terms(bound: Bound, *, linear: bool) -> str:
     return terms
 
 
-def _numbers(pictures: Mapping[str, Picture]) -> None:
-    """Draw each picture's sentence and its table."""
-    for key, picture in pictures.items():
-        st.markdown(picture.sentence)
-        show_numbers(
-            picture, title=TITLES.get(key, lower_first(picture.title)), key=f"{key.removesuffix('_chart')}_numbers"
-        )
-
-
-def _code(recipe: Recipe, state: State) -> None:
+def draw_code(recipe: Recipe, state: State, key: str) -> None:
     """Draw the code, and the download of a synthetic table if it is allowed."""
     st.code(recipe.code(), language="python")
-    synthetic_table(recipe, state)
+    synthetic_table(recipe, state, key=key)

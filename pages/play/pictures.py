@@ -29,6 +29,8 @@ from pages.play.query import Query, edges
 
 HEIGHT, LEGEND, NARROW, LOWER_HEIGHT, ANSWER = 235, 30, 52, 234, 22
 """Pixels of the upper row, of its legend, of a legend beside two maps, of the lower row, and of an answer."""
+BAND = "band_chart"
+"""Key of the error of every query."""
 VALUE = "value"
 """Name of a number without a name of its own."""
 HEADLINE_SHARE = 0.95
@@ -39,7 +41,7 @@ TITLES = {
     "released_map": "released map",
     "pinned_chart": "true data and the pinned release",
     "pinned_map": "pinned map",
-    "band_chart": "error of every query",
+    BAND: "error of every query",
     "worst_chart": "worst error",
 }
 """Title of each picture's table."""
@@ -93,8 +95,8 @@ def build_epsilon_view(dataset: Dataset, report: ErrorReport, view: View, *, bet
     if view.pinned is None:
         band = error_band(report)
         height = band.height if band.y.labels else HEIGHT + LEGEND - (NARROW + _answer_pixels(view)) * is_map(domain)
-        pictures["band_chart"] = dataclasses.replace(band, height=height)
-        captions["band_chart"] = _band_caption(report)
+        pictures[BAND] = dataclasses.replace(band, height=height)
+        captions[BAND] = _band_caption(report)
     else:
         pinned, shown = ("pinned_map", "released_map") if is_map(domain) else ("pinned_chart", "data_chart")
         captions[pinned] = f"Pinned: {_short_headline(view.pinned.title, view.pinned.report, view.records)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -12,8 +12,6 @@ from dpcore.core import Dataset, Entry, Problem, exactly
 from dplab import advice
 from dplab.recipe import Recipe
 from dplab.solve import Need, impossible_below, make_mechanism, needed_epsilons
-from pages.charts.component import draw
-from pages.charts.picture import Picture
 from pages.charts.words import mark_suggested, with_weaker
 from pages.play.comparison import (
     besides_epsilon,
@@ -23,6 +21,7 @@ from pages.play.comparison import (
     shared_values,
     split_by_guarantee,
 )
+from pages.play.details import draw_figure
 from pages.play.figures.needed_epsilon import MAX_LINES, needed_epsilon
 from pages.play.fragments import rerun_whole_page
 from pages.shell.controls import read_target
@@ -59,8 +58,8 @@ def _clear_target() -> None:
     set_controls({"target": ""})
 
 
-def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) -> dict[str, Picture]:
-    """Draw the ranking, and return the picture by key."""
+def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str, code: Callable[[str], None]) -> None:
+    """Draw the ranking of mechanisms by the ε that a target error needs."""
     problem = recipe.problem(dataset)
     entries, _ = split_by_guarantee(problem)
     shared = shared_values(recipe)
@@ -94,11 +93,10 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) 
         aims={entry.key for entry in entries if "alpha" in entry.controls()},
         advised=advised,
     )
-    draw(
-        picture, key="needed_chart", badge=badge, caption=ranking_caption(ranked, advised=advised),
+    draw_figure(
+        picture, key="needed_chart", badge=badge, caption=ranking_caption(ranked, advised=advised), code=code,
         download=not dataset.provenance.is_private, on_pick=rerun_whole_page(choose_point),
     )  # fmt: skip
-    return {"needed_chart": picture}
 
 
 def ranking_caption(ranked: Sequence[Need], *, advised: str) -> str:

@@ -1,9 +1,9 @@
-"""The Play page on one screen: controls, ε, four pictures, and popovers with details."""
+"""The Play page on one screen: controls, ε, one large picture with its menu, and cards that open in its place."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -17,27 +17,26 @@ from dpcore.data.sources import Generated
 from dpcore.randomness import Preview
 from dplab.measure import ErrorReport, measure
 from dplab.recipe import Recipe
-from pages.charts.component import draw
 from pages.charts.live import live_line
 from pages.data.picker import HOME, ROW_CHOICES
 from pages.data.summary import log_scale
+from pages.play.cards import ALL, DATA, OTHERS, WRONG, ask_card, draw_attacks, open_for_target
 from pages.play.comparison import draw_tradeoff, private_parameters, problem_key
 from pages.play.controls import at_epsilon, read_recipe
 from pages.play.data_independent import data_independent_summary
-from pages.play.details import detail_popovers
+from pages.play.details import draw_code, draw_figure, draw_why, why_popover
 from pages.play.fragments import rerun_whole_page, run_as_fragment
 from pages.play.groups.form import GroupRequest
 from pages.play.groups.view import show_groups
-from pages.play.pictures import EpsilonView, View, build_epsilon_view
+from pages.play.pictures import BAND, EpsilonView, View, build_epsilon_view
 from pages.play.pin import Pinned, ask_pinned, pin_button
 from pages.play.query import brush_callback, read_query, show_answer
 from pages.play.slider_states import SliderStops, send_states
 from pages.play.target import ask_target, draw_needed
 from pages.play.weights import draw_sizes, draw_weights
 from pages.shell.addresses import app_pages
-from pages.shell.controls import audit_link
 from pages.shell.links import in_link
-from pages.shell.presentation import is_presenting, presentation_place
+from pages.shell.presentation import allow_in_presentation, is_presenting, presentation_place, set_title
 from pages.shell.releasable import keep_shown
 from pages.shell.state import set_controls
 from pages.shell.status import may_show
@@ -46,13 +45,12 @@ from pages.shell.tasks.shared import share_part, share_value, share_with_progres
 
 MAX_SECONDS = 10.0
 """Maximum time for the previewed releases."""
-DEMOS = {"attack-me": "Attack: group counts", "low-bits": "Attack: last bits"}
-"""Two lessons on attacks that are linked from this page."""
 STYLE = (Path(__file__).resolve().parent / "play.css").read_text(encoding="utf-8")
 
 
 def show_play() -> None:
     """Draw the controls and their results."""
+    set_title("What does privacy cost?")
     controls_place = place_of_rail()
     st.html(f"<style>{STYLE}</style>")
     with controls_place:
@@ -74,6 +72,7 @@ def show_play() -> None:
         pinned_recipe = ask_pinned(recipe, problem.queries)
         view = _view(recipe, dataset)
         target = ask_target(problem.n)
+        open_for_target(target)
     key, state = _prepare(recipe, dataset, problem)
     if pinned_recipe is not None:
         _, pinned_state = _prepare(pinned_recipe, dataset, problem)
@@ -81,7 +80,7 @@ def show_play() -> None:
         titles = {"title": pinned_recipe.entry.title, "beside": recipe.entry.title}
         view = dataclasses.replace(view, pinned=Pinned(key=repr(pinned_recipe), report=report, **titles))
     stops = SliderStops(recipe=recipe, dataset=dataset, state=state, view=view, key=f"stops|{key}")
-    run_as_fragment(recipe, lambda: _at_epsilon(stops, target, links_place))
+    run_as_fragment(recipe, lambda: _at_epsilon(stops, target))
     links_place.page_link(app_pages()["release"], label="Release it")
     send_states(stops)
 
@@ -114,7 +113,7 @@ def _bar(recipe: Recipe, *, can_pin: bool) -> tuple[DeltaGenerator, Recipe]:
     return head, recipe
 
 
-def _at_epsilon(stops: SliderStops, target: float | None, links_place: DeltaGenerator) -> None:
+def _at_epsilon(stops: SliderStops, target: float | None) -> None:
     """Draw the part of the page that depends on ε."""
     head, recipe = _bar(stops.recipe, can_pin=True)
     source, dataset = recipe.source, stops.dataset
@@ -136,7 +135,7 @@ def _at_epsilon(stops: SliderStops, target: float | None, links_place: DeltaGene
             rows=report.problem.n if generated and recipe.nominal is None else 0, row_stops=ROW_CHOICES,
             on_rows=rerun_whole_page(lambda rows: set_controls({"n": exactly(rows)})),
         )  # fmt: skip
-    _pictures(recipe, stops, report, epsilon_view, target, links_place=links_place)
+    _pictures(recipe, stops, report, epsilon_view, target)
     if recipe.weights is not None:
         draw_weights(recipe.weights, download=not source.provenance.is_private)
         draw_sizes(recipe, dataset, report.problem)
@@ -168,52 +167,54 @@ def _measure_releases(recipe: Recipe, dataset: Dataset, state: State) -> Generat
 
 
 def _pictures(
-    recipe: Recipe,
-    stops: SliderStops,
-    report: ErrorReport,
-    epsilon_view: EpsilonView,
-    target: float | None,
-    *,
-    links_place: DeltaGenerator,
+    recipe: Recipe, stops: SliderStops, report: ErrorReport, epsilon_view: EpsilonView, target: float | None
 ) -> None:
-    """Draw data and errors, the query's answer and the popovers, and below the guaranteed error and the comparison."""
+    """Draw the picture of the open card, below it the query's answer and the theorem, and the cards."""
     dataset, view, badge = stops.dataset, stops.view, stops.badge
     download = not dataset.provenance.is_private
-    upper = [key for key in epsilon_view.pictures if key != "worst_chart"]
+    *upper, worst = epsilon_view.pictures
+    place = st.container(key="picture")
+    row = st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", key="asked")
+    card = DATA if is_presenting() else ask_card()
 
-    def draw_picture(key: str) -> None:
-        draw(
-            epsilon_view.pictures[key], key=key, badge=badge, caption=epsilon_view.captions[key], download=download,
-            on_brush=rerun_whole_page(brush_callback(dataset.domain)) if epsilon_view.pictures[key].brush else None,
-            encoded_charts=epsilon_view.drawn,
-        )  # fmt: skip
+    def code(key: str) -> None:
+        draw_code(dataclasses.replace(recipe, trials=report.trials), stops.state, key)
 
-    with st.container(key="upper"):
-        columns = st.columns(len(upper))
-    for column, key in zip(columns, upper, strict=True):
-        with column:
-            draw_picture(key)
-    middle = st.container(horizontal=True, vertical_alignment="center", key="asked")
-    with middle.container(width="stretch"):
-        show_answer(view.query, recipe, dataset, stops.state, epsilon_view.frames, n=report.problem.n)
-    with middle:
-        for lesson, name in DEMOS.items():
-            st.page_link(app_pages()["learn"], label=name, query_params={"lesson": lesson})
-    # The row above has no more room for these links, and a row of the rail none for both.
-    audit_query = audit_link(recipe.entry, dict(recipe.values), recipe.neighbours)
-    links_place.page_link(app_pages()["learn"], label="Test this privacy claim", query_params=audit_query)
-    left, right = st.columns([3, 5])
-    with left:
-        draw_picture("worst_chart")
-    with right:
+    def draw_pictures(keys: Sequence[str]) -> None:
+        for column, key in zip(st.columns(len(keys)), keys, strict=True):
+            picture = epsilon_view.pictures[key]
+            with column:
+                draw_figure(
+                    picture, key=key, badge=badge, caption=epsilon_view.captions[key], download=download, code=code,
+                    on_brush=rerun_whole_page(brush_callback(dataset.domain)) if picture.brush else None,
+                    encoded_charts=epsilon_view.drawn,
+                )  # fmt: skip
+
+    def draw_others() -> None:
         if target is None:
-            comparison_pictures = draw_tradeoff(recipe, dataset, report, badge=badge)
+            draw_tradeoff(recipe, dataset, report, badge=badge, code=code)
         else:
-            comparison_pictures = draw_needed(recipe, dataset, target, badge=badge)
-    with middle:
-        detail_popovers(
-            dataclasses.replace(recipe, trials=report.trials),
-            stops.state,
-            report,
-            {**epsilon_view.pictures, **comparison_pictures},
-        )
+            draw_needed(recipe, dataset, target, badge=badge, code=code)
+
+    with place, st.container(key="upper" if card == ALL else "alone"):
+        if card in (DATA, ALL):
+            draw_pictures([key for key in upper if card == ALL or key != BAND])
+        elif card == WRONG:
+            draw_pictures([worst, *(key for key in upper if key == BAND)])
+        elif card == OTHERS:
+            draw_others()
+        else:
+            draw_attacks(recipe)
+    if card == ALL:
+        left, right = place.columns([3, 5])
+        with left:
+            draw_pictures([worst])
+        with right:
+            draw_others()
+    if card not in (DATA, ALL):
+        allow_in_presentation(upper[0])  # which a presentation draws, whatever stands in its place here
+    with row:
+        with st.container(width="stretch"):
+            if card in (DATA, ALL) or view.query is not None:
+                show_answer(view.query, recipe, dataset, stops.state, epsilon_view.frames, n=report.problem.n)
+        why_popover(lambda: draw_why(recipe, report))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
+from dpcore.core import printable
 from dpcore.core.safe_csv import escape_frame
 from dprelease.downloads.statistics import ReleasedStatistic, released_statistics, released_table
 from dprelease.plan.titles import part_title
@@ -118,7 +119,7 @@ def _chosen(statistics: Sequence[ReleasedStatistic], key: str) -> ReleasedStatis
     """Return the statistic to show, which has a control where a part has several by group."""
     if len(statistics) == 1 or len(statistics[0].labels) == 1:
         return statistics[0]
-    titles = [escaped(each.title.partition(" by ")[0]) for each in statistics]
+    titles = [printable(each.title.partition(" by ")[0]) for each in statistics]  # options are no markdown
     first = next((place for place, each in enumerate(statistics) if each.name == RATIO), 0)
     place = st.selectbox(
         "Statistic", range(len(statistics)), first, format_func=titles.__getitem__, key=f"release_statistic-{key}",

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import streamlit as st
 
 from dpcore.core import ParameterError
-from dprelease.downloads import MAX_UNPACKED, faults_of_uploads
+from dprelease.downloads import MAX_UNPACKED, TOO_LARGE, faults_of_uploads
 from dprelease.verification import CONSISTENT, unverifiable
 from pages.shell.private.data_in_use import escaped
 from pages.shell.server.host_origin import is_public_demo
@@ -20,6 +20,8 @@ from pages.shell.tasks.jobs import in_background, stop
 TYPES = ["zip", "json", "csv", "html", "py", "ipynb"]
 _pool = ThreadPoolExecutor(4, thread_name_prefix="verify")
 """Each of its threads waits for a child process, which may take minutes: no plan has to wait for that."""
+MAX_WAITING = 8
+"""Verifications that wait for a thread, of all sessions: each keeps up to MAX_UNPACKED MB."""
 VERIFIED = SessionKey("release_verified", "")
 """Place of the verification on the page: of one session one runs at a time."""
 
@@ -47,6 +49,9 @@ def verify_uploads() -> None:
 
 def _faults(uploads: Sequence[Received]) -> list[str] | None:
     """Return the faults of these files; None while they are looked for."""
+    if sum(len(upload.getvalue()) for upload in uploads) > MAX_UNPACKED << 20:
+        stop(VERIFIED)
+        return [TOO_LARGE]  # it would wait for its refusal, and keep the files meanwhile
     digests = [(upload.name, hashlib.sha256(upload.getvalue()).hexdigest()) for upload in uploads]
     key = hashlib.sha256(repr(digests).encode()).hexdigest()
 
@@ -57,6 +62,10 @@ def _faults(uploads: Sequence[Received]) -> list[str] | None:
         except ParameterError as problem:  # remembered, so that what took too long is not tried again by a click
             return [str(problem)]
 
-    return in_background(
-        f"verified|{key}", work, so_far=lambda: None, label="Verifying the release.", place=VERIFIED, pool=_pool
-    )
+    try:
+        return in_background(
+            f"verified|{key}", work, so_far=lambda: None, label="Verifying the release.", place=VERIFIED, pool=_pool,
+            max_waiting=MAX_WAITING,
+        )  # fmt: skip
+    except ParameterError as problem:
+        return [f"{problem} The command line has no queue: run.py verify."]

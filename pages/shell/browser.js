@@ -5,11 +5,14 @@ const LOST = "dpscope-file"; // in this tab's own storage: whether it held a fil
 const TABLET = matchMedia("(min-width: 768px) and (max-width: 1099.98px)"); // Streamlit itself folds the rail on a phone only
 const PHONE = matchMedia("(max-width: 767.98px)"); // the rail is a drawer over the page
 const LEADS = ".st-key-tradeoff_chart, .st-key-needed_chart"; // a click there goes to another mechanism
+const BOX = '[data-testid="stSelectbox"]', SMALLEST = 12; // pixels of the letters of what is chosen there
+let choicesWatched = false;
 let reloaded = true, railOpened = false, railWatched = false;
 
 export default function ({ parentElement, data, setTriggerValue }) {
   keepHistory();
   keepRailFolded();
+  keepChoicesWhole();
   const find = (name) => parentElement.querySelector(`.dpscope-${name}`);
   const copied = find("copied");
   find("copy").onclick = async () => {
@@ -65,6 +68,30 @@ function keepRailFolded() {
     if (isTrusted && target.closest?.(opener)) railOpened = true;
     if (isTrusted && target.closest?.(closer)) railOpened = false;
   }, true);
+}
+
+// A select box has one line for what is chosen: where that is longer it has smaller letters, or stands below the box too.
+function keepChoicesWhole() {
+  if (choicesWatched) return;
+  choicesWatched = true;
+  let due = 0;
+  const fit = (input) => {
+    input.style.fontSize = "";
+    const size = parseFloat(getComputedStyle(input).fontSize), share = input.clientWidth / input.scrollWidth;
+    if (share < 1) input.style.fontSize = `${Math.max(SMALLEST, Math.floor(2 * size * share) / 2)}px`;
+    input.closest(BOX).dataset.whole = input.scrollWidth > input.clientWidth ? input.value : "";
+  };
+  const widths = new ResizeObserver((changed) => changed.forEach(({ target }) => fit(target)));
+  const watch = () => {
+    due = 0;
+    for (const input of document.querySelectorAll(`${BOX} input`)) {
+      widths.observe(input);
+      fit(input);
+    }
+  };
+  new MutationObserver(() => { due ||= requestAnimationFrame(watch); }).observe(
+    document.querySelector(".stApp"), { subtree: true, childList: true, attributes: true, attributeFilter: ["value"] });
+  watch();
 }
 
 // Python draws pictures in the theme that the page had at its last run; after another they would be hard to read.

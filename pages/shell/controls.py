@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -177,16 +178,21 @@ def choice(
     default: str | None = None,
     help_text: str | None = None,
     named_alone: bool = False,
-    as_slider: bool = False,
+    shown_as: Literal["box", "slider", "cards"] = "box",
 ) -> str:
     """Return one of several keys, shown by title; the link holds the key, not the title as of a bound select box.
 
     With ``named_alone`` a link that would be empty holds the default as well.
     """
-    draw: Any = st.select_slider if as_slider else st.selectbox
+    draw: Any = {
+        "box": st.selectbox,
+        "slider": st.select_slider,
+        "cards": partial(st.segmented_control, required=True, label_visibility="collapsed", width="stretch"),
+    }[shown_as]
     first = default if default in titles else next(iter(titles))
     reset_on_history(in_link(key))
-    _link_warnings.get().checked.add(key)  # not bound to the link, and checked here
+    if warnings := _link_warnings.get(None):  # None where a part of the page runs alone
+        warnings.checked.add(key)  # not bound to the link, and checked here
     if key not in st.session_state:
         check_choice(key, list(titles), label=label)
         text = st.query_params.get(key)
@@ -227,7 +233,7 @@ def stops(label: str, options: Sequence[float], default: float, *, key: str, hel
     """Return one of several numbers, shown with thousands separators; the link holds all its digits and none."""
     titles = {exactly(option): with_thousands(option) for option in options}
     with _place(key):
-        return float(choice(label, titles, key=key, default=exactly(default), help_text=help_text, as_slider=True))
+        return float(choice(label, titles, key=key, default=exactly(default), help_text=help_text, shown_as="slider"))
 
 
 def with_thousands(number: float) -> str:

@@ -11,7 +11,7 @@ from dplab.recipe import Recipe
 from dplab.synthetic import synthetic_csv
 
 
-def synthetic_table(recipe: Recipe, state: State) -> None:
+def synthetic_table(recipe: Recipe, state: State, *, key: str) -> None:
     """The synthetic table where the data are generated, bundled or a public stand-in."""
     if recipe.source.provenance.is_private:
         st.caption(
@@ -28,6 +28,7 @@ def synthetic_table(recipe: Recipe, state: State) -> None:
     st.download_button(
         "Download a synthetic table (CSV)",
         data=table,
+        key=f"synthetic_{key}",
         file_name=f"synthetic-{recipe.entry_key}-preview-seed-{recipe.seed}.csv",
         mime="text/csv",
         on_click="ignore",

@@ -99,7 +99,7 @@ def test_back_from_where_a_link_leads_returns_to_the_first_page_as_it_was(
     browser: Browser, server: Server, names: tuple[str, ...]
 ) -> None:
     with watched_page(browser) as page:  # a tab's history is full at fifty entries
-        visit(page, server, f"{SMALL}&mechanism=windows&target=5%25")
+        visit(page, server, f"{SMALL}&mechanism=windows&target=5%25&card=attack")
         press(page, "Privacy budget ε", "ArrowLeft")
         moved, before = settings(page.url), entries(page)
         for name in names:
@@ -141,7 +141,7 @@ def test_back_from_a_point_of_the_trade_off_returns_to_the_mechanism_and_epsilon
     browser: Browser, server: Server
 ) -> None:
     with watched_page(browser) as page:
-        visit(page, server, f"{SMALL}&every=true", "tradeoff_chart")
+        visit(page, server, f"{SMALL}&every=true&card=others", "tradeoff_chart")
         before, was = settings(page.url), entries(page)
         tradeoff, name = plot(page, "tradeoff_chart"), "Interval release, anchored"
         tradeoff.scroll_into_view_if_needed()

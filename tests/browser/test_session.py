@@ -124,6 +124,8 @@ def test_no_private_label_travels_to_another_visitor_or_after_the_steward_s_swit
         visit(other, server, "?data=my-file&file=x&upload=x")
         assert not others.told() and not shown(other) and "people.csv" not in other.content()
         settled(page)
+        page.get_by_role("radio", name="All pictures").click()
+        settled(page)
         for key in ("data_chart", "band_chart", "worst_chart", "tradeoff_chart"):
             expect(plot(page, key)).to_be_visible()
         expect(page.get_by_text("not protected: made by the data owner").first).to_be_attached()

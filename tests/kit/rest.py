@@ -18,7 +18,7 @@ LEFT = "Execution context was destroyed"
 # What the eye sees of Play: every line, shade and word of its pictures, where they are. A picture that was drawn out of
 # sight and lies above the chart counts for it.
 SEEN = """() => JSON.stringify([document.querySelector('.dpscope-line').textContent,
-    ...['data_chart', 'band_chart', 'worst_chart'].map(key => {
+    ...['data_chart', 'band_chart', 'worst_chart'].filter(key => document.querySelector(`.st-key-${key}`)).map(key => {
         const film = document.querySelector(`.st-key-${key} .dpscope-film`);
         const seen = film.childElementCount ? film : document.querySelector(`.st-key-${key} .dpscope-plot`);
         const parts = seen.querySelectorAll('.main-svg :is(path, text, image, use)');

@@ -64,7 +64,7 @@ def as_steward(app: AppTest) -> AppTest:
 def opened(page: str, **link: str) -> AppTest:
     """A page by its file, opened by a link; underscores are hyphens.
 
-    Play has few releases at ε = 1 by default, and Plan its example.
+    Play has few releases at ε = 1 and all its pictures by default, and Plan its example.
     """
     app = visitor(page)
     if page == "plan/page.py":
@@ -73,7 +73,7 @@ def opened(page: str, **link: str) -> AppTest:
         columns = (DeclaredColumn(name=each.name, on=each.on) for each in sample(key).columns)
         app.session_state[QUESTIONS] = {key: initial_questions(DeclaredTable(columns=tuple(columns)))}
     if page == "play/page.py":
-        link = {"trials": "100", "epsilon": "1", **link}
+        link = {"trials": "100", "epsilon": "1", "card": "all", **link}
     for name, value in link.items():
         app.query_params[name.replace("_", "-")] = value
     return app.run()

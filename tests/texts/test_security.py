@@ -17,6 +17,7 @@ from dprelease.downloads.uploads import MAX_MEMORY, MAX_SECONDS
 from dprelease.release import FEW
 from pages.data.upload import LIMITS
 from pages.learn.lecture import rooms
+from pages.release.verify import MAX_WAITING
 from pages.shell.server import access, headers, host_origin, upload_limits
 from tests import PACKAGES, ROOT
 from tests.kit import ran
@@ -111,11 +112,12 @@ FILES, SESSION, SERVER = (
         (README, f"A session may use {LIMITS.session_bytes >> 20:,} MB of memory for its file"),
         (TEXT, f"or {FEW:,} rows if that is more"),
         (TEXT, f"At most {MAX_UNPACKED} MB are unpacked"),
+        (TEXT, {8: "Eight more wait for one of them"}[MAX_WAITING]),
         (TEXT, f"at most {MAX_MEMORY >> 20:,} MB of memory on top of the program's and {MAX_SECONDS} seconds"),
     ],
     ids=[
         *("uploads", "uploads in README", "memory of a session", "rows opened to analysts", "unpacked to be verified"),
-        "verification",
+        *("waiting verifications", "verification"),
     ],
 )
 def test_a_limit_is_that_of_the_code(text: str, statement: str) -> None:

@@ -20,6 +20,7 @@ QUESTIONS = {"is", "has", "was", "had", "did", "does", "are"}
 """First words of names of columns that answer yes or no."""
 ANSWERS = {"smoker", "married", "deceased", "insured", "retired", "pregnant", "flag"}
 SEXES = {"sex", "gender", "geschlecht", "sexe", "sexo", "genero"}
+PLACES = {"region", "country", "county", "province", "district", "city", "land", "bundesland", "pays", "pais"}
 YEARS = {"year", "jahr", "annee", "ano", "anno"}
 AGES = {"age", "alter", "edad", "idade"}
 COUNTS = {"count", "counts", "visits", "children", "anzahl", "nombre", "num", "nb"}
@@ -50,8 +51,9 @@ def is_date_name(name: str) -> bool:
 def suggest_from_name(name: str) -> DescribedColumn | None:
     """Return what a name suggests: kind, and for an age bounds; an identifier is not used. None if it suggests nothing.
 
-    >>> [suggest_from_name(name).kind for name in ("exam_date", "hasChildren", "AGE", "n_visits", "Year", "birth_date")]
-    ['date', 'yes/no', 'whole number', 'whole number', 'date', 'age from birth date']
+    >>> [suggest_from_name(name).kind
+    ...     for name in ("exam_date", "hasChildren", "AGE", "n_visits", "Year", "birth_date", "Region")]
+    ['date', 'yes/no', 'whole number', 'whole number', 'date', 'age from birth date', 'category']
     >>> suggest_from_name("patientID").used, suggest_from_name("age group"), suggest_from_name("villages")
     (False, None, None)
     """
@@ -63,7 +65,7 @@ def suggest_from_name(name: str) -> DescribedColumn | None:
         return None
     if found & ANSWERS or (len(words) > 1 and words[0] in QUESTIONS):
         return DescribedColumn(name=name, kind=YES_NO)
-    if found & SEXES:
+    if found & (SEXES | PLACES):
         return DescribedColumn(name=name, kind=CATEGORY)
     if is_date_name(name):
         return DescribedColumn(name=name, kind=AGE if found & BIRTHS else DATE)

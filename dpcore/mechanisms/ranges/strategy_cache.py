@@ -1,7 +1,8 @@
 """Cache on disk of strategies with a long search, keyed by public sizes and nothing else.
 
 The folder is ``strategies`` in the one that DPSCOPE_CACHE names, else in ``dpscope`` of the XDG cache directory;
-DPSCOPE_CACHE=0 switches it off. A folder that others own or may enter, or a link, is ignored. A file is a digest and
+DPSCOPE_CACHE=0 switches it off. A folder that others own or may enter, or a link, is ignored, as is one that
+lies in a folder that others own or may write. A file is a digest and
 the content, under a name that is a digest of its inputs; a file that is damaged, cut short or renamed is ignored. The
 reader validates the content as well (``strategy.py``). Failures here are no errors, and on Windows nothing is cached.
 """
@@ -70,11 +71,13 @@ def _folder(*, make: bool = False) -> Path:
     place = Path(setting) if setting else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dpscope"
     folder = place / "strategies"
     if make:
-        place.mkdir(parents=True, exist_ok=True)
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
-    status = folder.lstat()
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
-        raise PermissionError
+    # Whoever may write the folder above could put another one in its place between this check and the reading.
+    for each, others in ((place, 0o022), (folder, 0o077)):
+        status = each.stat() if each is place else each.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & others:
+            raise PermissionError
     return folder
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,13 +16,13 @@ from dpcore.randomness import Preview
 from dplab.intervals.group_means import intervals_hold, released_means, true_means
 from dplab.intervals.interval import level_each
 from dplab.recipe import snippet
-from pages.charts.component import draw, is_dark, show_numbers
+from pages.charts.component import is_dark
 from pages.charts.histogram import unit_of
 from pages.charts.live import encode_states, live_line
 from pages.charts.picture import Picture
 from pages.charts.words import confidence
 from pages.play.controls import ask_epsilon
-from pages.play.details import draw_popovers
+from pages.play.details import draw_figure, why_popover
 from pages.play.fragments import run_as_fragment
 from pages.play.groups.figure import FRAMES, GroupsView, group_picture, headline, misses_picture, misses_sentence
 from pages.play.groups.form import GroupRequest
@@ -161,24 +161,28 @@ def _at_epsilon(work: GroupWork, links: DeltaGenerator) -> None:
     with head:
         live_line(text, key="headline")
     left, right = st.columns([3, 2])
+
+    def code(_: str) -> None:
+        _code(work, request)
+
     if len(work.view(epsilon).shown) <= MAX_PRESENTED:
         allow_in_presentation(CHART)
     with left:
-        draw(picture, key=CHART, badge=request.badge(), download=not request.private)
+        draw_figure(
+            picture, key=CHART, badge=request.badge(), download=not request.private, code=code,
+            title="means of the groups",
+        )  # fmt: skip
     with right:
-        misses = _misses(work, request, epsilon)
-    pictures = {"means of the groups": picture, **misses}
+        _misses(work, request, epsilon, code)
     with st.container(horizontal=True, vertical_alignment="center", key="asked"):
-        draw_popovers(
-            why=lambda: _why(work, request), numbers=lambda: _numbers(pictures), code=lambda: _code(work, request)
-        )
+        why_popover(lambda: _why(work, request))
     with links:
         query = audit_link(request.entry, request.values, request.neighbours)
         st.page_link("learn/page.py", label="Test this privacy claim", query_params=query)
         st.page_link("release/page.py", label="Release it")
 
 
-def _misses(work: GroupWork, request: GroupRequest, epsilon: float) -> dict[str, Picture]:
+def _misses(work: GroupWork, request: GroupRequest, epsilon: float, code: Callable[[str], None]) -> None:
     """Ask for a guess, and draw how many intervals of the first releases miss once it is revealed."""
     view = work.view(epsilon)
     groups = len(view.populated)
@@ -188,7 +192,7 @@ def _misses(work: GroupWork, request: GroupRequest, epsilon: float) -> dict[str,
     )
     guess = st.slider("Your guess", 0, RELEASES, RELEASES, key=in_link("groups-guess"), bind="query-params")
     if not st.toggle("Show what happens", key=in_link("groups-shown"), bind="query-params"):
-        return {}
+        return
     covered = share_with_progress(
         request,
         f"covered|{work.key}|{epsilon}",
@@ -198,11 +202,11 @@ def _misses(work: GroupWork, request: GroupRequest, epsilon: float) -> dict[str,
     st.markdown(f"{misses_sentence(view, covered, frames=RELEASES)} The slider was at {guess}.")
     picture = misses_picture(view, covered, frames=RELEASES)
     together = level_each(request.level, independent=max(1, groups))
-    draw(
-        picture, key=MISSES, badge=request.badge(), download=not request.private,
+    draw_figure(
+        picture, key=MISSES, badge=request.badge(), download=not request.private, code=code,
+        title="intervals that miss",
         caption=f"For all {groups:,} at once, each interval needs a level of {together:.2%}.",
     )  # fmt: skip
-    return {"intervals that miss": picture}
 
 
 def _why(work: GroupWork, request: GroupRequest) -> None:
@@ -229,13 +233,6 @@ def _why(work: GroupWork, request: GroupRequest) -> None:
         mechanism=request.entry.references,
         opened=True,
     )
-
-
-def _numbers(pictures: dict[str, Picture]) -> None:
-    """Draw each picture's sentence and its table."""
-    for title, picture in pictures.items():
-        st.markdown(picture.sentence)
-        show_numbers(picture, title=title, key=f"{title.replace(' ', '_')}_numbers")
 
 
 def _code(work: GroupWork, request: GroupRequest) -> None:

@@ -7,22 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from threading import Event
+from threading import Event, Lock
 from time import monotonic
 from typing import Any, Generic, TypeVar
-from weakref import ref
+from weakref import WeakSet, ref
 
 import streamlit as st
 
-from dpcore.core import cancellable
+from dpcore.core import ParameterError, cancellable
 from pages.shell.server.streamlit_internals import has_server, is_connected, session_id
 from pages.shell.state import SessionKey
 from pages.shell.tasks.memory import MEMORY, remember
 
 ResultT = TypeVar("ResultT")
 _pool = ThreadPoolExecutor(4, thread_name_prefix="plan")
+_unfinished: WeakSet[Job[Any]] = WeakSet()
+_queueing = Lock()
+"""Jobs of all sessions that still have an owner, and the right to add one."""
 AT_ONCE = 0.4
 """Seconds after its beginning that a page waits for work that may be quick."""
+BUSY = "Too much of this work is waiting on this server. Try again in a few minutes."
 CHECK_EVERY = 0.5
 JOBS = SessionKey["dict[str, Job[Any]]"]("plan_jobs", {})
 STOPPED = SessionKey[dict[str, str]]("plan_stopped", {})
@@ -49,6 +53,8 @@ class Job(Generic[ResultT]):
         self.key, self.share, self.begun, self._stopped = key, 0.0, monotonic(), Event()
         self._session = session_id()
         self._work: list[Callable[[], Generator[float, None, ResultT]]] = [work]
+        self._pool = pool
+        _unfinished.add(self)
         # The queue holds no job: one that was replaced, or whose session ended, would keep its uploads until its turn.
         self.future: Future[ResultT | None] = pool.submit(_run, ref(self))
 
@@ -56,6 +62,10 @@ class Job(Generic[ResultT]):
     def ended(self) -> bool:
         """Whether it ended without a result, because its tab was closed and has come back."""
         return self.future.done() and self.future.exception() is None and self.future.result() is None
+
+    def waits_in(self, pool: ThreadPoolExecutor) -> bool:
+        """Return whether it waits for a thread of a pool, and is still wanted."""
+        return self._pool is pool and bool(self._work) and not self._is_over()
 
     def stop(self) -> None:
         """End it after the current block, or where a long step can be cancelled."""
@@ -100,6 +110,7 @@ def in_background(
     place: str,
     again: str = "Finished results are kept.",
     pool: ThreadPoolExecutor = _pool,
+    max_waiting: int | None = None,
 ) -> ResultT:
     """Return the remembered result of work; while it is under way or stopped, the partial result.
 
@@ -107,7 +118,7 @@ def in_background(
     Work that may hold its thread for long, and cannot be stopped, has a ``pool`` of its own.
 
     Raises:
-        DataError, ParameterError: as the work does.
+        DataError, ParameterError: as the work does, or because ``max_waiting`` jobs already wait for the pool.
     """
     memory = MEMORY.setdefault({})
     if key in memory:
@@ -116,7 +127,7 @@ def in_background(
     if _stopped().get(place) == key:
         st.button("Continue", key=f"plan_go_on_{place}", on_click=_go_on, args=(place,), help=again)
         return so_far()
-    begin(key, work, place=place, pool=pool)
+    begin(key, work, place=place, pool=pool, max_waiting=max_waiting)
     job: Job[ResultT] = _jobs()[place]
     wait([job.future], timeout=max(0.0, job.begun + AT_ONCE - monotonic()))
     if not job.future.done():
@@ -128,7 +139,12 @@ def in_background(
 
 
 def begin(
-    key: str, work: Callable[[], Generator[float, None, ResultT]], *, place: str, pool: ThreadPoolExecutor = _pool
+    key: str,
+    work: Callable[[], Generator[float, None, ResultT]],
+    *,
+    place: str,
+    pool: ThreadPoolExecutor = _pool,
+    max_waiting: int | None = None,
 ) -> None:
     """Begin work that ``in_background`` is soon asked for: begun together, several are waited for together."""
     if key in MEMORY.setdefault({}) or _stopped().get(place) == key:
@@ -136,7 +152,10 @@ def begin(
     job: Job[ResultT] | None = _jobs().get(place)
     if job is None or job.key != key or job.ended:
         stop(place)
-        _jobs()[place] = Job(key, work, pool=pool)
+        with _queueing:  # counted and added in one step
+            if max_waiting is not None and sum(each.waits_in(pool) for each in _unfinished) >= max_waiting:
+                raise ParameterError(BUSY)
+            _jobs()[place] = Job(key, work, pool=pool)
 
 
 def stop(place: str) -> None:

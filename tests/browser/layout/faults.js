@@ -46,6 +46,12 @@
     if (right - left > 1 && bottom - top > 1) boxes.push({ part, text, kind, left, right, top, bottom });
   }
 
+  // What is chosen in a box is read as a whole: in the box, or below it.
+  for (const input of document.querySelectorAll('[data-testid="stSelectbox"] input')) {
+    const below = getComputedStyle(input.closest('[data-testid="stSelectbox"]'), "::after").content;
+    if (isShown(input) && input.scrollWidth > input.clientWidth && !below.includes(input.value)) report("cut choice", input, input.value);
+  }
+
   // The lines of words, and formulas as one box.
   const walker = document.createTreeWalker(app, NodeFilter.SHOW_TEXT), formulas = new Set();
   while (walker.nextNode()) {

@@ -29,6 +29,17 @@ def test_releases_follow_each_other_until_a_key_is_pressed_and_stand_still_with_
     expect(shown).to_have_text("release 1 of 20")
 
 
+def test_the_true_data_stay_where_they_are_while_releases_are_played(page: Page, server: Server) -> None:
+    visit(page, server, "", "data_chart")
+    bars = page.locator(".st-key-data_chart .dpscope-plot .barlayer .point")
+    count = bars.count()
+    page.locator(".st-key-data_chart .dpscope-frames").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(SHOWN)).to_have_text("release 2 of 20")
+    settled(page)
+    assert bars.count() == count > 20
+
+
 def test_the_sentence_s_numbers_are_dragged_and_moved_by_keys(page: Page, server: Server) -> None:
     visit(page, server, "", "data_chart")
     line = page.locator(".dpscope-line")

@@ -15,7 +15,7 @@ from tests.kit.browser import Server, on_screens, plot, sound, visit
 pytestmark = pytest.mark.full
 
 CHARTS = ("true_map", "released_map", "band_chart", "worst_chart", "tradeoff_chart")
-LINK = "?data=cities.longitude*latitude&trials=100"
+LINK = "?card=all&data=cities.longitude*latitude&trials=100"
 ANSWER = re.compile(r"true [\d,]+ of 34,006 rows, answers of the 8 releases shown: [\d,]+")
 
 
@@ -54,12 +54,12 @@ def test_a_rectangle_drawn_on_the_true_map_is_answered_and_releases_are_stepped_
 
 
 def test_a_link_reopens_pairs_with_their_mechanism(page: Page, server: Server, tmp_path: Path) -> None:
-    opened(page, server, "?data=clouds&mechanism=rectangles&sides=4&rectangles-levels=2&n=1000&trials=100")
+    opened(page, server, "?card=all&data=clouds&mechanism=rectangles&sides=4&rectangles-levels=2&n=1000&trials=100")
     expect(page.get_by_text("1,000 rows in 256 cells: half")).to_be_attached()
     page.get_by_role("button", name="Why?").click()
     expect(page.get_by_text(re.compile(r"15 private cuts"))).to_be_visible()
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Code").click()
+    page.locator(".st-key-released_map_more").get_by_test_id("stPopoverButton").first.click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download a synthetic table").click()
     target = tmp_path / "table.csv"
@@ -71,6 +71,6 @@ def test_a_link_reopens_pairs_with_their_mechanism(page: Page, server: Server, t
 
 
 # Few squares: each is an element that is looked at.
-@on_screens("link", ("?data=clouds&n=1000&trials=100&sides=3",), (f"{LINK}&mechanism=rectangles&sides=3",))
+@on_screens("link", ("?card=all&data=clouds&n=1000&trials=100&sides=3",), (f"{LINK}&mechanism=rectangles&sides=3",))
 def test_pairs_are_accessible_and_fit(page: Page, server: Server, link: str) -> None:
     sound(opened(page, server, link))

@@ -18,8 +18,8 @@ from tests.kit.rest import SEEN, settled
 
 PLOT, SENTENCE, FRAMES = ".dpscope-plot", ".dpscope-sentence", ".dpscope-frames"
 CHARTS = ("data_chart", "band_chart", "worst_chart", "tradeoff_chart")
-SMALL = "?bits=6&n=1000&trials=100"
-"""Few cells, rows and releases: what is tested here does not depend on them."""
+SMALL = "?bits=6&n=1000&trials=100&card=all"
+"""Few cells, rows and releases, and all pictures: what is tested here does not depend on them."""
 # Where a point of a trace is on the screen, and where the picture's axes are.
 LOADED = """performance.getEntriesByType('resource').map((each) => each.name).filter((name) => name.endsWith('.js'))"""
 POINT = """(plot, [name, mode, index]) => {
@@ -53,6 +53,12 @@ def drag(page: Page, plot: Locator, start: tuple[float, float], end: tuple[float
     page.mouse.move(left + sum(pair[0] for pair in (start, end)) / 2 * width, top + height / 2, steps=5)
     page.mouse.move(left + end[0] * width, top + end[1] * height, steps=5)
     page.mouse.up()
+    settled(page)
+
+
+def open_menu(page: Page, key: str) -> None:
+    """Open what a picture's “⋯” has."""
+    page.locator(f".st-key-{key}_more").get_by_test_id("stPopoverButton").first.click()
     settled(page)
 
 
@@ -106,8 +112,7 @@ def test_what_stands_as_it_was_sent_is_not_drawn_anew_nor_is_all_of_a_chart_whos
     open_play(page, server, f"{SMALL}&epsilon=0.15")
     page.evaluate(WATCH_DRAWING)
     assert page.evaluate(AGAIN, f"{server.url}/{MODULE}") == ["1"] * 4
-    page.get_by_role("button", name="Numbers").click()
-    settled(page)
+    open_menu(page, "worst_chart")
     expect(page.get_by_text("Numbers: worst error")).to_be_visible()
     assert page.evaluate("window.anew") == {}, "the run changed no chart"
     page.keyboard.press("Escape")
@@ -304,7 +309,7 @@ def test_zoom_brush_and_hidden_mechanisms_survive_a_slider_move_and_other_data_t
 
 @pytest.mark.full
 def test_a_click_on_the_trade_off_goes_to_its_mechanism_and_epsilon(page: Page, server: Server) -> None:
-    open_play(page, server, "?every=true")  # where points are far enough apart
+    open_play(page, server, "?card=all&every=true")  # where points are far enough apart
     expect(page.get_by_text("Click a point to select its mechanism and ε.").first).to_be_visible()
     plot, name, epsilon = chart(page, "tradeoff_chart").locator(PLOT), "Interval release, anchored", 0.5
     plot.scroll_into_view_if_needed()
@@ -340,9 +345,12 @@ def test_releases_are_played_with_their_captions_and_pictures_kept(page: Page, s
     page.wait_for_timeout(1500)
     assert place.locator(".dpscope-shown").inner_text() == shown, "stopped"
     for key in CHARTS:
-        expect(chart(page, key).get_by_role("button", name="Picture as PNG")).to_be_visible()
+        open_menu(page, key)
+        expect(page.get_by_test_id("stPopoverBody").get_by_role("button", name="Picture as PNG")).to_be_visible()
+        page.keyboard.press("Escape")
+    open_menu(page, "data_chart")
     with page.expect_download() as download:
-        place.get_by_role("button", name="Picture as PNG").click()
+        page.get_by_test_id("stPopoverBody").get_by_role("button", name="Picture as PNG").click()
     target = tmp_path / "picture.png"
     download.value.save_as(target)
     assert target.read_bytes().startswith(b"\x89PNG") and download.value.suggested_filename.endswith(".png")
@@ -351,8 +359,7 @@ def test_releases_are_played_with_their_captions_and_pictures_kept(page: Page, s
 @pytest.mark.full
 def test_code_names_this_setting_and_the_synthetic_table_has_n_rows(page: Page, server: Server, tmp_path: Path) -> None:
     open_play(page, server, f"{SMALL}&epsilon=0.3&mechanism=gaussian")
-    page.get_by_role("button", name="Code").click()
-    settled(page)
+    open_menu(page, "data_chart")
     code = page.locator('[data-testid="stCode"]').inner_text()
     assert "dpcore.entry('gaussian').make(" in code and "epsilon=0.3" in code
     with page.expect_download() as download:
@@ -420,13 +427,15 @@ ONE_SCREEN = ViewportSize(width=1280, height=900)
 @pytest.mark.parametrize(
     "link",
     [
-        "",
+        "?card=all",
         pytest.param(
-            "?data=adult.age&mechanism=intervals-recursive&ask-from=20&ask-to=30", marks=pytest.mark.full, id="long"
+            "?card=all&data=adult.age&mechanism=intervals-recursive&ask-from=20&ask-to=30",
+            marks=pytest.mark.full,
+            id="long",
         ),
-        pytest.param("?data=cities.longitude*latitude&trials=100", marks=pytest.mark.full, id="maps"),
+        pytest.param("?card=all&data=cities.longitude*latitude&trials=100", marks=pytest.mark.full, id="maps"),
         pytest.param(
-            "?data=cities.longitude*latitude&trials=100&ask-from=-100&ask-to=20&ask-low=0&ask-high=50",
+            "?card=all&data=cities.longitude*latitude&trials=100&ask-from=-100&ask-to=20&ask-low=0&ask-high=50",
             marks=pytest.mark.full,
             id="maps-asked",
         ),
@@ -454,7 +463,7 @@ BESIDE = """(plot) => [...plot.querySelectorAll('.ytick text')].map(text => text
 
 @pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
 def test_two_labels_do_not_meet_on_a_phone(page: Page, server: Server) -> None:
-    visit(page, server, "?data=adult.sex&trials=100", "band_chart")
+    visit(page, server, "?card=all&data=adult.sex&trials=100", "band_chart")
     (_, end), (start, _) = chart(page, "band_chart").locator(PLOT).evaluate(BESIDE)
     assert end < start, "the errors of one label are written over the other's"
 
@@ -470,7 +479,7 @@ BEYOND = (
 def test_the_ranking_and_the_longest_rail_are_on_one_screen_and_no_line_ends_outside(
     page: Page, server: Server
 ) -> None:
-    visit(page, server, "?mechanism=windows&target=5%25", "needed_chart", "worst_chart")
+    visit(page, server, "?card=all&mechanism=windows&target=5%25", "needed_chart", "worst_chart")
     on_one_screen(page)
     ranking = chart(page, "needed_chart").locator(PLOT)
     assert ranking.evaluate(BEYOND, ".xtitle") <= 0
@@ -478,7 +487,7 @@ def test_the_ranking_and_the_longest_rail_are_on_one_screen_and_no_line_ends_out
     for name in ("sparse_histogram", "intervals-printed", "net-flip"):  # with long stories or names of controls
         visit(page, server, f"{SMALL}&mechanism={name}", "worst_chart")
         on_one_screen(page)
-    visit(page, server, "?data=earnings.earnings", "worst_chart")  # the longest badge
+    visit(page, server, "?card=wrong&data=earnings.earnings", "worst_chart")  # the longest badge
     assert chart(page, "worst_chart").locator(PLOT).evaluate(BEYOND, ".gtitle") <= 0
 
 

@@ -149,8 +149,13 @@ def test_pictures_follow_the_theme_when_it_changes(page: Page, server: Server) -
 @pytest.mark.parametrize(
     ("link", "key"),
     full_but(
-        [("", "worst_chart"), ("tables", "marginals_errors_chart"), ("one-number", "robust_chance_chart")],
-        ("", "worst_chart"),
+        [
+            ("", "data_chart"),
+            ("?card=wrong", "worst_chart"),
+            ("tables", "marginals_errors_chart"),
+            ("one-number", "robust_chance_chart"),
+        ],
+        ("", "data_chart"),
     ),
 )
 def test_a_chart_is_higher_where_the_window_is_and_the_page_is_still_one_screen(

@@ -31,12 +31,12 @@ THEORY = "rgb({}, {}, {})".format(*bytes.fromhex(LIGHT.roles["theory"].removepre
         pytest.param(link, key, viewport, id=f"{link}-{name}")
         for link, key in (
             [
-                ("", "worst_chart"),
-                ("?epsilon=0.02&bits=8", "worst_chart"),  # vacuous
+                ("?card=wrong", "worst_chart"),
+                ("?card=wrong&epsilon=0.02&bits=8", "worst_chart"),  # vacuous
                 ("marginals?cube-rows=10000&cube-attributes=24", "marginals_worst_chart"),
                 ("marginals?cube-rows=1000&cube-attributes=12&epsilon=0.05", "marginals_worst_chart"),  # vacuous
-                ("?queries=thresholds&mechanism=gaussian", "worst_chart"),
-                ("?mechanism=sparse_histogram&epsilon=4&trials=200", "worst_chart"),
+                ("?card=wrong&queries=thresholds&mechanism=gaussian", "worst_chart"),
+                ("?card=wrong&mechanism=sparse_histogram&epsilon=4&trials=200", "worst_chart"),
                 ("marginals?view=All+tables+of+k+attributes&tables-of=penguins", "marginals_worst_chart"),
             ]
         )

@@ -81,7 +81,7 @@ def test_the_head_of_an_empty_synthetic_table_is_escaped(monkeypatch: pytest.Mon
     mechanism = SimpleNamespace(run=lambda *_, **__: None)
     recipe: Any = SimpleNamespace(source=source, entry_key="any", seed=1, mechanism=lambda: mechanism)
     state: Any = None
-    synthetic_table(recipe, state)
+    synthetic_table(recipe, state, key="test")
     assert offered == ['\'=1+1,"a,b"\n']
 
 
@@ -213,7 +213,7 @@ def test_no_other_module_writes_csv_or_shows_a_table_unescaped() -> None:
     }
     assert shown == {
         "pages/charts/component.py", "pages/plan/preview.py", "pages/plan/synthetic_table.py",
-        "pages/release/cards.py",  # a released file as it is, escaped
+        "pages/play/details.py", "pages/release/cards.py",  # a released file as it is, escaped
         "pages/learn/lowbits/lesson.py",  # numbers and words of the lesson
     }  # fmt: skip
 

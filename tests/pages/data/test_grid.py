@@ -173,7 +173,7 @@ def test_rows_beyond_the_cap_are_left_out_and_the_guarantee_names_the_person(row
     assert source.dataset().records.tolist() == cells
     assert f'at most {rows} row{"s" * (rows > 1)} per person"' in everything(app)
     sound(app.switch_page("play/page.py").run())
-    for key, value in {"data": "my-file", "epsilon": 0.5, "why_open": True, "code_open": True}.items():
+    for key, value in {"data": "my-file", "epsilon": 0.5, "why_open": True, "data_chart_more": True}.items():
         app.session_state[key] = value
     app = sound(app.run())
     words = everything(app)

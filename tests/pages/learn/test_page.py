@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Slider
 
@@ -20,6 +24,7 @@ from dpcore.randomness import Preview
 from dplab.limits import medians
 from dplab.limits.reconstruction import attackable_entries, release_half
 from pages.charts.words import significant
+from pages.data import tab_storage
 from pages.learn.median import lesson as median_lesson
 from pages.learn.vc import lesson as vc_lesson
 from pages.learn.view import LESSONS
@@ -87,6 +92,38 @@ def test_a_lesson_asks_before_it_shows(lesson: str) -> None:
     page_text = texts(app).lower()
     assert not app.exception and not app.warning and "you guessed" in page_text and "the slider was" not in page_text
     assert "**your guess was " in page_text, "a lesson ends in a verdict"
+
+
+def test_a_guess_about_another_question_is_known_as_such_after_a_reload_and_tells_no_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tab: dict[str, Any] = {}
+
+    def storage(*, key: str, data: dict[str, Any], on_restored_change: Callable[[], None]) -> None:
+        if data["text"]:
+            tab[data["item"]] = data["text"]
+        elif data["restore"] and data["item"] in tab:
+            st.session_state[key] = SimpleNamespace(restored=tab[data["item"]])
+            st.button("Restore", key="restore", on_click=on_restored_change)
+
+    monkeypatch.setattr(tab_storage, "_storage", storage)
+    link = {"lesson": "vc", "vc_shown": "true", "vc_guess": "70"}
+    app = opened(**link)
+    app.number_input(key="vc-epsilon").set_value(1.1).run()
+    assert "before, you guessed 70%" in texts(app)
+    (stored,) = tab.values()
+    assert set(json.loads(stored)) == {"guess", "asked", "broken"} and "attacker" not in stored
+    other = opened(**link, vc_epsilon="1.1")  # the same address in a new session of the tab
+    assert "before, you guessed" not in texts(other), "the control: nothing is known before the tab tells it"
+    other.button(key="restore").click().run()
+    assert "before, you guessed 70%" in texts(other)
+    other.slider(key="vc-guess").set_value(60).run()
+    assert "you guessed 60%" in texts(other) and "efore, you guessed" not in texts(other)
+    for nonsense in ("[]", "{", '{"guess": 70, "asked": [], "broken": 7}', "[" * 1999):
+        tab["dpscope-guess-vc"] = nonsense
+        other = opened(**link, vc_epsilon="1.1")
+        other.button(key="restore").click().run()
+        assert not other.exception and "you guessed 70%" in texts(other)
 
 
 def test_a_guess_is_not_held_against_another_question() -> None:

@@ -15,7 +15,7 @@ import pytest
 from streamlit import runtime
 from streamlit.testing.v1 import AppTest
 
-from dpcore.core import cancellable, checkpoint
+from dpcore.core import ParameterError, cancellable, checkpoint
 from dplab.sweep import Sweep
 from dprelease.plan.compare import compare_mechanisms
 from dprelease.plan.errors import predict
@@ -167,6 +167,47 @@ def test_the_queue_keeps_no_work_that_nobody_waits_for() -> None:
     finally:
         full.set()
     assert [each.result(60) is None for each in futures] == [True, True, False] and ran == [2]
+
+
+def test_no_more_work_waits_than_a_pool_allows_and_what_is_no_longer_wanted_does_not_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    full, begun, pool = Event(), Event(), ThreadPoolExecutor(1)
+    sessions: list[dict[str, jobs.Job[int]]] = []
+
+    def work() -> Generator[float, None, int]:
+        begun.set()
+        full.wait(60)
+        yield 1.0
+        return 1
+
+    def begin_elsewhere(*, max_waiting: int | None = 2) -> dict[str, jobs.Job[int]]:
+        """Begin in a session of its own, which holds its job."""
+        session: dict[str, jobs.Job[int]] = {}
+        monkeypatch.setattr(jobs, "_jobs", lambda: session)
+        jobs.begin("key", work, place="place", pool=pool, max_waiting=max_waiting)
+        sessions.append(session)
+        return session
+
+    try:
+        begin_elsewhere()
+        assert begun.wait(60), "the one that runs does not wait"
+        waiting = begin_elsewhere()
+        begin_elsewhere()
+        for _ in range(2):
+            with pytest.raises(ParameterError, match="Too much of this work is waiting"):
+                begin_elsewhere()
+        begin_elsewhere(max_waiting=4)  # the control
+        jobs.begin("key", work, place="place", pool=ThreadPoolExecutor(1), max_waiting=1)  # another pool is not full
+        waiting.pop("place").stop()
+        begin_elsewhere(max_waiting=3)
+        with pytest.raises(ParameterError):
+            begin_elsewhere(max_waiting=3)
+        sessions.pop().clear()  # a session that ended
+        collect()
+        begin_elsewhere(max_waiting=3)
+    finally:
+        full.set()
 
 
 def test_work_is_stopped_and_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -326,7 +326,7 @@ def test_mock_data_with_the_same_columns_have_groups_too() -> None:
 
 def test_the_code_gives_the_intervals_of_the_first_release() -> None:
     app, _ = private_table(twin=True)
-    app.session_state["code_open"] = True
+    app.session_state["groups_chart_more"] = True
     code = sound(app.run()).code[0].value
     names: dict[str, Any] = {}
     exec(compile(code, "snippet", "exec"), names)

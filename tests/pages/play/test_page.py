@@ -33,7 +33,7 @@ from tests.pages.opening import MAIN, sound, visitor
 
 def opened(**link: str) -> AppTest:
     """Explore, opened by a link; on a small problem, unless the link says otherwise."""
-    link = {"n": "1000", "bits": "5", "trials": "100", "epsilon": "1", **link}
+    link = {"n": "1000", "bits": "5", "trials": "100", "epsilon": "1", "card": "all", **link}
     app = AppTest.from_file(MAIN, default_timeout=600)
     for name, value in link.items():
         app.query_params[name] = value
@@ -126,7 +126,7 @@ def test_too_little_time_draws_the_first_releases_and_says_so(monkeypatch: pytes
     app = sound(opened(trials="1000", mechanism="net-flip"))  # which says that it takes its time
     assert has(ON_A_LINE, app)
     assert "These are the first 60 of 1,000 releases" in texts(app)
-    app.session_state["code_open"] = True
+    app.session_state["data_chart_more"] = True
     sound(app.run())
     assert "trials=60" in app.code[0].value
 
@@ -151,6 +151,7 @@ def test_pairs_have_two_maps_and_their_own_questions() -> None:
 @pytest.mark.full
 def test_a_page_about_one_column_does_not_offer_pairs() -> None:
     app = visitor("play/page.py")
+    app.query_params["card"] = "all"
     app.session_state["upload"] = uploaded_pairs(private=False)
     app.session_state["data"] = "my-file"
     app.run()
@@ -163,13 +164,14 @@ def test_a_page_about_one_column_does_not_offer_pairs() -> None:
 @pytest.mark.full
 def test_private_pairs_show_nothing_until_their_steward_asks() -> None:
     app = visitor("play/page.py")
+    app.query_params["card"] = "all"
     app.session_state["upload"] = uploaded_pairs(private=True)
     app.session_state["data"] = "my-file"
     app.run()
     sound(app)
     assert set(drawn(app)) == {"promises_chart"} and "**No values of your rows are shown" in texts(app)
     sound(app.toggle(key="steward_choice").set_value(True).run())
-    app.session_state["code_open"] = True
+    app.session_state["true_map_more"] = True
     sound(app.run())
     assert has(ON_A_PLANE, app) and app.code and not app.get("download_button")
     assert not any(chart["download"] for chart in drawn(app).values())
@@ -195,6 +197,7 @@ def uploaded(*, private: bool) -> Source:
 
 def test_private_data_show_nothing_until_their_steward_asks() -> None:
     app = visitor("play/page.py")
+    app.query_params["card"] = "all"
     app.session_state["upload"] = uploaded(private=True)
     app.session_state["data"] = "my-file"
     app.run()
@@ -203,7 +206,7 @@ def test_private_data_show_nothing_until_their_steward_asks() -> None:
     sound(app.toggle(key="steward_choice").set_value(True).run())
     assert has(ON_A_LINE, app) and not any(chart["download"] for chart in drawn(app).values())
     assert "not protected: made by the data owner" in texts(app)
-    app.session_state["code_open"] = True
+    app.session_state["data_chart_more"] = True
     assert sound(app.run()).code and not app.get("download_button")
 
 
@@ -241,11 +244,12 @@ def test_rows_are_asked_for_only_where_they_help() -> None:
 @pytest.mark.full
 def test_a_public_stand_in_may_be_downloaded() -> None:
     app = visitor("play/page.py")
+    app.query_params["card"] = "all"
     app.session_state["upload"] = uploaded(private=False)
     app.session_state["data"] = "my-file"
     app.run()
     sound(app)
-    app.session_state["code_open"] = True
+    app.session_state["data_chart_more"] = True
     assert has(ON_A_LINE, sound(app.run())) and app.get("download_button")
 
 

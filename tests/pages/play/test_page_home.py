@@ -47,6 +47,53 @@ def started(**link: str) -> AppTest:
     return sound(app.run())
 
 
+def test_a_card_opens_its_pictures_in_the_place_of_the_data_and_the_link_holds_it() -> None:
+    app = started(trials="100", bits="5", n="1000")
+    assert set(drawn(app)) == {"data_chart"} and "card" not in app.query_params
+    shown = {
+        "wrong": {"worst_chart", "band_chart"},
+        "others": {"tradeoff_chart"},
+        "attack": set(),
+        "all": {"data_chart", "band_chart", "worst_chart", "tradeoff_chart"},
+    }
+    for card, charts in shown.items():
+        sound(app.segmented_control(key="card").set_value(card).run())
+        assert set(drawn(app)) == charts and app.query_params["card"] == card
+        assert set(drawn(started(trials="100", bits="5", n="1000", card=card))) == charts
+    sound(app.segmented_control(key="card").set_value("data").run())
+    assert set(drawn(app)) == {"data_chart"} and "card" not in app.query_params
+    assert len(started(card="no-such").warning) == 1
+
+
+def test_a_new_target_error_opens_its_ranking_once() -> None:
+    app = started(trials="100", bits="5", n="1000")
+    sound(app.text_input(key="target").set_value("5%").run())
+    assert set(drawn(app)) == {"needed_chart"}
+    sound(app.segmented_control(key="card").set_value("data").run())
+    assert set(drawn(app)) == {"data_chart"}
+    sound(app.text_input(key="target").set_value("6%").run())
+    assert set(drawn(app)) == {"needed_chart"}
+
+
+def test_a_picture_s_menu_has_its_sentence_numbers_and_code_and_files_only_of_public_rows() -> None:
+    app = started(trials="100", bits="5", n="1000")
+    app.session_state["data_chart_more"] = True
+    sound(app.run())
+    assert drawn(app)["data_chart"]["sentence"] in [each.value for each in app.markdown]
+    assert len(app.dataframe) == len(app.code) == len(app.get("download_button")) == 1
+    assert component(app, "data_chart_files") == {"key": "data_chart"}
+    app = AppTest.from_file(MAIN, default_timeout=600)
+    app.session_state["upload"] = uploaded(private=True)
+    app.session_state["data"] = "my-file"
+    app.run()
+    sound(app.toggle(key="steward_choice").set_value(True).run())
+    app.session_state["data_chart_more"] = True
+    sound(app.run())
+    assert app.code and not app.get("download_button")
+    with pytest.raises(ValueError, match="unpack"):
+        component(app, "data_chart_files")
+
+
 def test_other_data_do_not_take_the_empty_link_of_the_ages_with_which_it_opens() -> None:
     app = started()
     assert (app.query_params["data"], app.query_params["bits"]) == ("ages", "7")
@@ -86,6 +133,7 @@ def report(app: AppTest) -> Any:
 
 def test_it_opens_on_finished_pictures_that_say_what_they_are() -> None:
     app = started()
+    sound(app.segmented_control(key="card").set_value("all").run())
     charts = drawn(app)
     assert set(charts) >= {"data_chart", "band_chart", "worst_chart", "tradeoff_chart"}
     for chart in charts.values():
@@ -108,7 +156,7 @@ def test_the_headline_is_the_worst_error_of_19_in_20_releases() -> None:
 
 
 def test_the_trade_off_has_the_median_of_the_worst_errors() -> None:
-    app = started(epsilon="1")
+    app = started(card="all", epsilon="1")
     told = [text for trace in drawn(app)["tradeoff_chart"]["data"] for text in trace.get("hovertext", ())]
     (again,) = (text for text in told if text.startswith("Identity histogram, worst error, median at ε = 1:"))
     assert f": {percent(float(np.median(report(app).worst)))} (" in again
@@ -128,7 +176,7 @@ def asked_for_states(app: AppTest) -> Any:
 
 def test_at_a_stop_the_pictures_are_those_that_were_sent_for_it() -> None:
     """The picture that follows the finger is the one that is drawn when it rests, by whichever way it came about."""
-    app = started(epsilon="0.5", data="sparse", n="1000", bits="6")
+    app = started(card="all", epsilon="0.5", data="sparse", n="1000", bits="6")
     alone, states, place = drawn(app), asked_for_states(app), STOPS.index(0.5)
     shared._parts.results.clear()
     assert drawn(sound(app.run())) == alone, "the stop's own report gives the same"
@@ -198,7 +246,9 @@ def test_a_sample_protects_its_persons_where_the_page_speaks_of_persons() -> Non
 @pytest.mark.slow
 def test_a_page_states_the_price_of_gaussian_noise_for_persons_and_the_charge_is_the_same() -> None:
     app = started(
-        data="medical.mdvis", **{"person-rows": "5", "mechanism": "gaussian", "epsilon": "1", "trials": "100"}
+        card="all",
+        data="medical.mdvis",
+        **{"person-rows": "5", "mechanism": "gaussian", "epsilon": "1", "trials": "100"},
     )
     stated, mechanism = report(app).guarantee, entry("gaussian").make(epsilon=1.0)
     assert stated == mechanism.person_guarantee(replace(report(app).problem, person_rows=0), 5)
@@ -292,7 +342,7 @@ def test_a_range_beyond_the_bounds_is_said_to_hold_nothing_and_stays_in_the_link
 
 
 def test_a_bundled_sample_has_dates_which_are_asked_about_as_dates() -> None:
-    app = started(data="pets.license_issue_date", trials="100", **{"ask-dates": "2017-03-01 – 2017-05-31"})
+    app = started(card="all", data="pets.license_issue_date", trials="100", **{"ask-dates": "2017-03-01 – 2017-05-31"})
     spring = (load_sample("pets").labels("license_issue_date", DAYS_OF_SPRING) < len(DAYS_OF_SPRING)).sum()
     assert answered(app).startswith(f"**2017-03 to 2017-05**: true {spring:,} of 52,519 rows")
     charts = drawn(app)
@@ -316,7 +366,7 @@ def test_a_bar_that_dwarfs_the_rest_is_drawn_in_equal_factors_until_a_link_or_a_
 
 def test_the_public_n_stands_in_the_link() -> None:
     link = {"neighbours": Neighbours.ADD_REMOVE_ONE.words, "trials": "100", "bits": "5", "n": "1000"}
-    app = started(**link, **{"public-n-bimodal-1000": "5000"})
+    app = started(card="all", **link, **{"public-n-bimodal-1000": "5000"})
     assert " of 5,000 rows" in str(drawn(app)["tradeoff_chart"])
     # Of other data the figure is another.
     sound(app.select_slider(key="n").set_value("3000").run())
@@ -366,7 +416,7 @@ def test_a_drawn_range_is_typed() -> None:
 
 @pytest.mark.full
 def test_a_target_error_ranks_mechanisms_and_a_click_goes_to_one() -> None:
-    app = started(target="5%", bits="5", n="1000")
+    app = started(card="all", target="5%", bits="5", n="1000")
     chart = drawn(app)["needed_chart"]
     assert "tradeoff_chart" not in drawn(app) and "5% of releases" in chart["sentence"]
     assert "Hatched: impossible (lower bound) below ε = " in chart["sentence"]
@@ -374,7 +424,7 @@ def test_a_target_error_ranks_mechanisms_and_a_click_goes_to_one() -> None:
     [suggested] = [name for name in chart["layout"]["yaxis"]["ticktext"] if "suggested" in name]
     assert suggested == "Private tree, then windows (suggested)"
     assert any('"alpha": 0.05' in pick for pick in picks) and any('"key": "identity"' in pick for pick in picks)
-    wrong = started(target="a lot")
+    wrong = started(card="all", target="a lot")
     assert "a share (1% or 0.01)" in wrong.error[0].value and "tradeoff_chart" in drawn(wrong)
 
 

@@ -19,7 +19,7 @@ from tests.pages.opening import MAIN, sound
 def opened(**link: str) -> AppTest:
     """Explore asking weighted sums, opened by a link."""
     app = AppTest.from_file(MAIN, default_timeout=600)
-    for name, value in {"queries": "linear", "bits": "3", **link}.items():
+    for name, value in {"queries": "linear", "bits": "3", "card": "all", **link}.items():
         app.query_params[name] = value
     app.session_state["why_open"] = True
     return sound(app.run())

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import wait
 from pathlib import Path
 from threading import Event
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.core import checkpoint
-from dprelease.downloads import CERTIFICATE, faults_of_uploads, zip_files
+from dprelease.downloads import CERTIFICATE, TOO_LARGE, faults_of_uploads, zip_files
+from dprelease.downloads.statistics import ReleasedStatistic
 from dprelease.downloads.uploads import NO_CERTIFICATE
 from dprelease.release import release
 from dprelease.verification import CONSISTENT
+from pages.release import cards
 from pages.release.verify import VERIFIED
 from pages.shell.tasks import jobs
 from tests.dprelease.downloads.test_uploads import files
@@ -45,6 +48,41 @@ def test_a_release_from_elsewhere_is_verified_without_a_code_and_a_change_is_tol
     changed = files | {"report.html": files["report.html"].replace(b"0", b"1", 1)}
     told = ["The file report.html does not belong to this certificate."]
     assert verified(app, **{"release-1.zip": zip_files(changed)}) == ([], told)
+
+
+def test_files_that_are_too_large_or_find_the_queue_full_get_one_sentence(
+    files: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zipped = zip_files(files)
+    with monkeypatch.context() as patch:
+        patch.setattr("pages.release.verify.MAX_UNPACKED", 1)
+        patch.setattr(FAULTS, lambda _: pytest.fail("it was queued"))
+        assert verified(sound(opened(PAGE)), **{"release-1.zip": zipped, "b.csv": b"1" * (1 << 20)}) == (
+            [],
+            [TOO_LARGE],
+        )
+    with monkeypatch.context() as patch:
+        patch.setattr("pages.release.verify.MAX_WAITING", 0)
+        told = f"{jobs.BUSY} The command line has no queue: run.py verify."
+        assert verified(sound(opened(PAGE)), **{"release-1.zip": zipped}) == ([], [told])
+    assert verified(sound(opened(PAGE)), **{"release-1.zip": zipped}) == ([CONSISTENT], []), "the control"
+
+
+def test_a_chosen_statistic_is_called_as_its_column_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = list[str]()
+
+    def selectbox(_: str, options: range, first: int, *, format_func: Callable[[int], str], **__: object) -> int:
+        shown.extend(map(format_func, options))
+        return first
+
+    monkeypatch.setattr("streamlit.selectbox", selectbox)
+    both = np.zeros(2)
+    titles = [f"{name} of income (EUR)" for name in ("Mean", "Sum")]
+    statistics = [
+        ReleasedStatistic(title=f"{title} by region", labels=("a", "b"), values=both, low=both, high=both)
+        for title in titles
+    ]
+    assert cards._chosen(statistics, "1") is statistics[0] and shown == titles
 
 
 def test_hostile_uploads_get_one_sentence(files: dict[str, bytes]) -> None:

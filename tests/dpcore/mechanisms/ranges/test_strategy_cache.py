@@ -246,6 +246,23 @@ def test_a_folder_that_anybody_else_may_enter_or_owns_is_passed_over(
     assert strategy_cache.read("name") is None and not is_kept("other")
 
 
+def test_a_folder_that_others_could_replace_is_passed_over(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert is_kept()
+    for mode in (0o720, 0o702, 0o1777):
+        folder.parent.chmod(mode)
+        assert strategy_cache.read("name") is None and not is_kept("other"), oct(mode)
+    folder.parent.chmod(0o755)
+    assert strategy_cache.read("name") == b"content", "the control: others may look, and change nothing"
+    above, real = folder.parent.stat().st_ino, Path.stat
+
+    def of_another(path: Path, **told: bool) -> os.stat_result:
+        status = real(path, **told)
+        return os.stat_result([*status[:4], status.st_uid + 1, *status[5:10]]) if status.st_ino == above else status
+
+    monkeypatch.setattr(Path, "stat", of_another)
+    assert strategy_cache.read("name") is None and not is_kept("other")
+
+
 @pytest.mark.parametrize("place", ["/dev/null/cache", "a file"])
 def test_where_nothing_can_be_written_all_goes_on(
     place: str, tmp_path: Path, folder: Path, searches: list[int], monkeypatch: pytest.MonkeyPatch
