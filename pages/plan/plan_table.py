@@ -107,7 +107,7 @@ def pick_table() -> PlanTable:
     relation = neighbours(own_in_use.person_rows if own_in_use and own_in_use.person else 0)
     titles_of_levels = {each: f"{each}%" for each in CONFIDENCES}
     confidence = choice(
-        "Confidence", titles_of_levels, key="confidence", default="95", help_text=CONFIDENCE_HELP, as_slider=True
+        "Confidence", titles_of_levels, key="confidence", default="95", help_text=CONFIDENCE_HELP, shown_as="slider"
     )
     level = CONFIDENCES[confidence]
     if file and own_in_use:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcore import ParameterError
-from dpcore.core import finish
+from dpcore.core import Booleans, finish
 from dpcore.limits.attacks.tracing import ceiling
 from dplab.limits.tracing import (
     ACCUSED,
@@ -61,8 +61,8 @@ def test_the_scores_are_those_of_means_worked_out_again() -> None:
     found = attack(people, epsilon=None, delta=DELTA, seed=6)
     means = [sum(bool(row[j]) for row in people.members) / 50 for j in range(64)]
 
-    def score(row: np.ndarray) -> float:
-        return sum((means[j] - people.usual[j]) * (float(row[j]) - people.usual[j]) for j in range(64))
+    def score(row: Booleans) -> float:
+        return sum((means[j] - float(people.usual[j])) * (float(row[j]) - float(people.usual[j])) for j in range(64))
 
     reference = sorted(map(score, people.reference))
     level = reference[-math.floor(ACCUSED * (len(reference) + 1))]

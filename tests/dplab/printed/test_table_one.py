@@ -42,8 +42,9 @@ def counted(rows: Booleans, queries: AtLeast, weights: Floats) -> Floats:
 def test_errors_are_those_of_rows_counted_one_by_one(least: int, signed: bool) -> None:
     rows = generated_attributes(n=N, attributes=D).dataset().records
     queries = AtLeast(domain=Product.yes_no("abcde"), width=3, least=least, signed=signed)
-    settings = {"n": N, "neighbours": Neighbours.REPLACE_ONE, "epsilon": EPSILON, "delta": DELTA, "seed": 4}
-    runs = finish(run_methods(rows, queries, **settings))
+    runs = finish(
+        run_methods(rows, queries, n=N, neighbours=Neighbours.REPLACE_ONE, epsilon=EPSILON, delta=DELTA, seed=4)
+    )
     assert len(runs) == METHODS and [each.key for each in runs[2:]] == list(SETTINGS)
     truth = counted(rows, queries, np.full(N, 1 / N))
     every = np.arange(1 << D)[:, None] >> np.arange(D) & 1 == 1
@@ -59,10 +60,10 @@ def test_errors_are_those_of_rows_counted_one_by_one(least: int, signed: bool) -
     line = on_cells(queries)
     for run in runs[2:]:
         on_line = Problem(domain=line.domain, queries=line, n=N)
-        mechanism = best_setting(run.key, on_line, epsilon=EPSILON, delta=DELTA)
-        release = mechanism.run(HistogramState(problem=on_line, histogram=histogram), Preview(4), RELEASES)
-        assert isinstance(release, DataRelease)
-        away = np.array([np.abs(counted(every, queries, mass / N) - truth) for mass in release.histogram()])
+        best = best_setting(run.key, on_line, epsilon=EPSILON, delta=DELTA)
+        released = best.run(HistogramState(problem=on_line, histogram=histogram), Preview(4), RELEASES)
+        assert isinstance(released, DataRelease)
+        away = np.array([np.abs(counted(every, queries, mass / N) - truth) for mass in released.histogram()])
         np.testing.assert_allclose(run.worst, away.max(axis=1), atol=1e-9)
         np.testing.assert_allclose(run.mean, away.mean(axis=1), atol=1e-9)
         assert run.synthetic and run.guaranteed == mechanism.accuracy(on_line, BETA).value

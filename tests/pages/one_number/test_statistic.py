@@ -17,6 +17,7 @@ from dpcore.mechanisms.robust.sampled_sensitivity import (
     values,
 )
 from dplab.robust import present_rows
+from pages.charts.picture import Curve, Dots, Rule
 from pages.one_number.statistic import MAX_CELLS, SAMPLES, sensitivities
 from tests.pages.drawn_charts import drawn
 from tests.pages.one_number.test_page import opened
@@ -58,6 +59,8 @@ def test_the_conditions_of_section_6_have_their_numbers() -> None:
 
 def test_the_picture_marks_what_sets_the_noise() -> None:
     picture = sensitivities(np.array([0.0, 0.1, 0.2, 0.4]), scale=0.2, least=0.8, gamma=0.4)
-    positions = [mark.x for mark in picture.marks[1:]]
+    line, *rules = picture.marks
+    assert isinstance(line, Curve | Dots)
+    positions = [mark.x for mark in rules if isinstance(mark, Rule)]
     assert positions == [0.2, 0.8] and "at most 0.2" in picture.sentence
-    np.testing.assert_allclose(picture.marks[0].x, [1 / UNITS, 0.1, 0.2, 0.4])
+    np.testing.assert_allclose(np.asarray(line.x, dtype=np.float64), np.array([1 / UNITS, 0.1, 0.2, 0.4]))

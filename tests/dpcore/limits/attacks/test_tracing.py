@@ -14,7 +14,7 @@ from dpcore.limits.attacks.tracing import ceiling, rows_wall, scores, threshold
 def test_a_score_is_the_inner_product_from_what_is_usual() -> None:
     usual = np.array([0.5, 0.25])
     found = scores(np.array([[0.75, 0.5], [0.5, 0.25]]), np.array([[True, False], [False, True]]), usual)
-    np.testing.assert_allclose(found, [[0.25 * 0.5 - 0.25 * 0.25, -0.25 * 0.5 + 0.25 * 0.75], [0, 0]])
+    np.testing.assert_allclose(found, np.array([[0.25 * 0.5 - 0.25 * 0.25, -0.25 * 0.5 + 0.25 * 0.75], [0.0, 0.0]]))
 
 
 def test_a_member_s_score_is_larger_by_d_over_4n_where_a_stranger_s_varies_by_the_root(seed: int) -> None:

@@ -61,7 +61,7 @@ def failing_chance(law: dict[int, float], *, samples: int, order: int, epsilon: 
     at_most = binom.sf(order - 1, samples, up_to)  # the k-th smallest is at most a level: k or more samples are
     chances = np.diff(np.concatenate([[0.0], at_most]))
     return sum(
-        chance * law[difference]
+        float(chance) * law[difference]
         for scale, chance in zip(levels, chances, strict=True)
         for difference in levels
         if log_ratio(difference, scale=max(1, scale), epsilon=epsilon) > epsilon * (1 + 1e-9)

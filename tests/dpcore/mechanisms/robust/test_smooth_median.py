@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from dpcore.core import Dataset, Integers, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
+from dpcore.core import Dataset, Floats, Integers, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
 from dpcore.data.columns import Number
 from dpcore.mechanisms.robust import smooth_median
 from dpcore.mechanisms.robust.smooth_median import (
@@ -128,7 +128,7 @@ def test_powers_of_two_break_it_and_an_enumeration_of_two_data_sets_says_so(monk
     domain = Number(bits=6)
     problem = Problem(domain=domain, queries=Thresholds(domain=domain), n=101)
     right = ladder(epsilon=1.0, delta=claimed, cells=64)
-    widths = 2.0 ** np.arange(-8, 7)
+    widths: Floats = 2.0 ** np.arange(-8.0, 7.0)
     coarse = dataclasses.replace(right, widths=widths, factor=2.0)
 
     def worst() -> float:
