@@ -72,7 +72,7 @@ class Release(ABC):
 
     @property
     def numbers(self) -> int:
-        """How many numbers a trial publishes."""
+        """Number of published numbers of a trial."""
         return int(self.outcomes().shape[1])
 
     def outcomes(self) -> Floats:

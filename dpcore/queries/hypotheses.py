@@ -110,9 +110,9 @@ class Hypotheses(Queries):
 
     @cached_property
     def matrix(self) -> Booleans:
-        """What each rule of a matrix says to each row there may be, (rules, 2^attributes)."""
-        said: Booleans = np.frombuffer(self.packed, dtype=np.uint8).reshape(-1, 1 << len(self.others)) == 1
-        return said
+        """Answers of each rule of a matrix to each possible row, (rules, 2^attributes)."""
+        answers: Booleans = np.frombuffer(self.packed, dtype=np.uint8).reshape(-1, 1 << len(self.others)) == 1
+        return answers
 
     @override
     @property
@@ -135,9 +135,9 @@ class Hypotheses(Queries):
         """Return the attributes of each rule (Q, size) and which are negated (Q, size), for each size of a rule."""
         if self.kind == TABLE:
             return []
-        most = 2 if self.kind == INTERVALS else self.literals
+        max_size = 2 if self.kind == INTERVALS else self.literals
         levels = []
-        for size in range(1, min(most, len(self.others)) + 1):
+        for size in range(1, min(max_size, len(self.others)) + 1):
             sets = self.others[all_sets(len(self.others), size=size)]
             signs = (np.arange(1 << size)[:, None] >> np.arange(size) & 1) == 1
             if self.kind == INTERVALS and size == 2:
@@ -174,11 +174,11 @@ class Hypotheses(Queries):
             errors: Integers = np.where(self.matrix, no, yes).sum(axis=1)
             return errors
         packed, labels = pack(records.astype(np.bool_)), float(label.sum())
-        found = [np.array([label.sum(), len(records) - label.sum()], dtype=np.int64)]
+        levels = [np.array([label.sum(), len(records) - label.sum()], dtype=np.int64)]
         for sets, negated in self.levels():
             with_label = np.column_stack([sets, np.full(len(sets), self.label)])
             signs = np.column_stack([negated, np.zeros(len(sets), dtype=np.bool_)])
             answers = (yield from shares(packed, sets, negated, least=sets.shape[1])) * len(records)
             both = (yield from shares(packed, with_label, signs, least=sets.shape[1] + 1)) * len(records)
-            found.append(rule_errors(answers, np.full(len(sets), labels), both))
-        return np.concatenate(found)
+            levels.append(rule_errors(answers, np.full(len(sets), labels), both))
+        return np.concatenate(levels)

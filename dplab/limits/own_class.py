@@ -55,16 +55,16 @@ def attack_class(weights: Floats, shattering: Shattering, *, seed: int) -> Gener
     points, sampler = hidden_points(shattering), Preview(seed)
     columns = weights[:, shattering.points[:points]]
     moved = int(np.abs(weights[:, :, None] - weights[:, None, :]).sum(axis=0).max())
-    found = np.empty((2, len(LOSSES), RUNS))
+    shares = np.empty((2, len(LOSSES), RUNS))
     truths = halves.random_half(sampler, points=points, trials=RUNS)
     for place, epsilon in enumerate(LOSSES):
         for run, truth in enumerate(truths):
             counts = REPEATS * (columns @ truth).astype(np.int64)
             noisy = sampler.draw(NoisyCounts(counts[None], epsilon=epsilon, sensitivity=moved), 1)[0]
-            found[0, place, run] = halves.recovered(_search(noisy, shattering, points), truth)[0]
-            found[1, place, run] = halves.recovered(_program(noisy, columns), truth)[0]
+            shares[0, place, run] = halves.recovered(_search(noisy, shattering, points), truth)[0]
+            shares[1, place, run] = halves.recovered(_program(noisy, columns), truth)[0]
         yield (place + 1) / len(LOSSES)
-    return ClassAttacks(points=points, brute_force=found[0], program=found[1])
+    return ClassAttacks(points=points, brute_force=shares[0], program=shares[1])
 
 
 def _search(noisy: Floats, shattering: Shattering, points: int) -> halves.Halves:

@@ -81,16 +81,16 @@ def split_losses(
         else Cells(domain=Labels(labels=tuple(map(str, range(groups))), missing=False))
     )
     generator = np.random.Generator(np.random.SFC64(seed))
-    found = np.empty((splits, 2))
+    results = np.empty((splits, 2))
     for place in range(splits):
         order = generator.permutation(len(places))
         one, other = (
             _log_law(queries, places[half], points=points, rate=epsilon / (2 * points))
             for half in (order[:rows], order[rows : 2 * rows])
         )
-        found[place] = halves_loss(one, other)
+        results[place] = halves_loss(one, other)
         yield (place + 1) / splits
-    return SplitLosses(rows=rows, losses=found[:, 0], guesses=found[:, 1])
+    return SplitLosses(rows=rows, losses=results[:, 0], guesses=results[:, 1])
 
 
 def _log_law(queries: Queries, records: Integers, *, points: int, rate: float) -> Floats:

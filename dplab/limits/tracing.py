@@ -129,7 +129,7 @@ def _noise(attributes: int, epsilons: tuple[float | None, ...], *, delta: float,
 
 
 def attack(people: People, *, epsilon: float | None, delta: float, seed: int) -> Traced:
-    """Release the members' shares of yes once, exactly (None) or (ε, δ)-private together, and trace everybody."""
+    """Release the members' shares of yes once, exactly (None) or (ε, δ)-private together, and trace all people."""
     noise = _noise(people.members.shape[1], (epsilon,), delta=delta, sampler=Preview(seed))
     return _attack(people, noise=noise)[0]
 

@@ -33,7 +33,7 @@ from dpcore.randomness import Preview
 
 BETA = 0.05
 RELEASES, METHODS = 10, 5
-MOST_ATTRIBUTES = 10
+MAX_ON_CELLS = 10
 """Attributes up to which the methods on all rows there may be take a second or two."""
 ROWS = Provenance(kind=ProvenanceKind.GENERATED, title="rows of a comparison")
 SETTINGS: dict[str, list[dict[str, int]]] = {
@@ -68,7 +68,7 @@ class MethodErrors:
 
 def usable_attributes(queries: AtLeast) -> int:
     """Return how many of the attributes the methods on all rows there may be can have, for queries of this width."""
-    for attributes in range(min(queries.domain.attributes, MOST_ATTRIBUTES), 1, -1):
+    for attributes in range(min(queries.domain.attributes, MAX_ON_CELLS), 1, -1):
         if fits_cells(narrowed(queries, attributes)):
             return attributes
     return 2
@@ -86,9 +86,9 @@ def narrowed(queries: AtLeast, attributes: int) -> AtLeast:
 
 def best_setting(key: str, problem: Problem, *, epsilon: float, delta: float) -> Mechanism:
     """Return the mechanism with the parameters of the smallest guaranteed error; they follow from public numbers."""
-    told: dict[str, float] = {"delta": delta} if key == "answer-projection" else {}
-    made = [entry(key).make(**{"epsilon": epsilon, **told, **setting}) for setting in SETTINGS[key]]
-    return min(made, key=lambda mechanism: mechanism.accuracy(problem, BETA).value)
+    privacy: dict[str, float] = {"delta": delta} if key == "answer-projection" else {}
+    mechanisms = [entry(key).make(**{"epsilon": epsilon, **privacy, **setting}) for setting in SETTINGS[key]]
+    return min(mechanisms, key=lambda mechanism: mechanism.accuracy(problem, BETA).value)
 
 
 def run_methods(
@@ -105,11 +105,11 @@ def run_methods(
         delta: of each release with Gaussian noise.
         seed: seed of the previews.
     """
-    found: list[MethodErrors] = []
-    for made in _each(rows, queries, n=n, neighbours=neighbours, epsilon=epsilon, delta=delta, seed=seed):
-        found.append(made)
-        yield len(found) / METHODS
-    return found
+    results: list[MethodErrors] = []
+    for errors in _each(rows, queries, n=n, neighbours=neighbours, epsilon=epsilon, delta=delta, seed=seed):
+        results.append(errors)
+        yield len(results) / METHODS
+    return results
 
 
 def _each(

@@ -78,7 +78,7 @@ class ReleasedStatistic:
 
     @property
     def of_population(self) -> str:
-        """What the wider intervals are of."""
+        """Quantity that the wider intervals are of."""
         return f"population with sampling, about {100 * self.level:g}%"
 
     @property

@@ -357,7 +357,7 @@ def traced_scores(traced: Traced) -> Picture:
     ends = min(edges[0], traced.threshold) - 0.2, max(edges[-1], traced.threshold) + 0.2
     top = 1.15 * max(float(np.abs(numbers(each.value)).max()) for each in bars)
     return Picture(
-        title="Scores of everybody",
+        title="All scores",
         x=Axis(title="score, in standard deviations of people outside", low=ends[0], high=ends[1], form="~g"),
         y=Axis(title="share of each group", low=-top, high=top, shown=False),
         marks=[*bars, Rule(role="ink", x=traced.threshold, label="accused from here", side="left")],

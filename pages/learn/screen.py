@@ -19,7 +19,7 @@ from dpcore.core import Parameter
 from pages.charts.picture import Mark, Rule
 from pages.learn.lecture.records import LessonRecord
 from pages.learn.lecture.rooms import GuessQuestion
-from pages.learn.stored_guess import BROKEN_SETTINGS, LessonSetting, is_asked_again
+from pages.learn.stored_guess import BROKEN_SETTINGS, LessonSetting, is_other_question
 from pages.shell.controls import check_choice, check_link, stops
 from pages.shell.links import in_link, to_link
 from pages.shell.presentation import hide_part, is_presenting, presentation_place, set_extra_height
@@ -36,7 +36,7 @@ class Screen:
     """Containers of a lesson's parts, with its key and the state of the guess.
 
     ``shown``: the result is revealed. ``guessed``: the user moved the control. ``guess_is_old``: the guess was about
-    another question. ``titled``: the picture has a title. ``asked``: the question, for a class. ``answer``: its result,
+    another question. ``titled``: the picture has a title. ``posed``: the question, for a class. ``answer``: its result,
     as a guess. ``record``: collects the revealed lesson, which then is not drawn.
     """
 
@@ -53,7 +53,7 @@ class Screen:
     titled: bool = False
     guessed: bool = True
     guess_is_old: bool = False
-    asked: GuessQuestion | None = None
+    posed: GuessQuestion | None = None
     answer: float | None = None
     record: LessonRecord | None = None
 
@@ -144,10 +144,10 @@ def _is_broken() -> bool:
     )
 
 
-def _reveal(asked: GuessQuestion, place: DeltaGenerator, *, guess: LessonSetting | None, moved: bool) -> None:
+def _reveal(posed: GuessQuestion, place: DeltaGenerator, *, guess: LessonSetting | None, moved: bool) -> None:
     """Draw the question and the toggle that reveals the result, and update the screen's state."""
-    lesson, question = asked.lesson, asked.text
-    SCREEN.get().asked = asked
+    lesson, question = posed.lesson, posed.text
+    SCREEN.get().posed = posed
     if record := SCREEN.get().record:
         record.question, shown = question, True
     else:
@@ -159,7 +159,7 @@ def _reveal(asked: GuessQuestion, place: DeltaGenerator, *, guess: LessonSetting
     SCREEN.get().guessed = moved
     if not record:
         with SCREEN.get().below:
-            SCREEN.get().guess_is_old = is_asked_again(lesson, question, guess=guess, shown=shown)
+            SCREEN.get().guess_is_old = is_other_question(lesson, question, guess=guess, shown=shown)
     place.markdown(question if shown else f"**Guess first.** {question}")
 
 
@@ -184,10 +184,10 @@ def guess_number(lesson: str, question: str, *, label: str, low: int, high: int,
             args=(key,),
         )  # fmt: skip
         values = tuple(range(low, high + 1))
-        asked = GuessQuestion(
+        posed = GuessQuestion(
             lesson=lesson, text=question, label=label, values=values, default=default, form=f"%d{unit}"
         )
-        _reveal(asked, place, guess=guess, moved=guess != default)
+        _reveal(posed, place, guess=guess, moved=guess != default)
     return int(guess)
 
 
@@ -196,8 +196,8 @@ def guess_stop(lesson: str, question: str, *, label: str, options: Sequence[floa
     with _guess_place():
         place = st.container()
         guess = stops(label, options, default, key=f"{lesson}-guess")
-        asked = GuessQuestion(lesson=lesson, text=question, label=label, values=tuple(options), default=default)
-        _reveal(asked, place, guess=guess, moved=guess != default)
+        posed = GuessQuestion(lesson=lesson, text=question, label=label, values=tuple(options), default=default)
+        _reveal(posed, place, guess=guess, moved=guess != default)
     return guess
 
 
@@ -218,8 +218,8 @@ def guess_answer(lesson: str, question: str, *, label: str, answers: Mapping[str
             args=(key,),
         )
         values, names = tuple(range(len(answers))), tuple(answers.values())
-        asked = GuessQuestion(lesson=lesson, text=question, label=label, values=values, names=names)
-        _reveal(asked, place, guess=guess, moved=guess is not None)
+        posed = GuessQuestion(lesson=lesson, text=question, label=label, values=values, names=names)
+        _reveal(posed, place, guess=guess, moved=guess is not None)
     return guess or ""
 
 

@@ -17,21 +17,21 @@ GUESS_ITEM, MAX_LENGTH = "dpscope-guess", 2000
 """Start of the names in the tab's storage, and most characters of a guess there."""
 
 
-def is_asked_again(lesson: str, question: str, *, guess: LessonSetting | None, shown: bool) -> bool:
+def is_other_question(lesson: str, question: str, *, guess: LessonSetting | None, shown: bool) -> bool:
     """Note a guess with the question at which it was made; return True if it was made about another question.
 
     A page that opens with its result shown may have been reloaded: the tab then says what was asked before.
     """
-    asked = hashlib.sha256(question.encode()).hexdigest()[:16]  # a question may have numbers of the user's own data
+    key = hashlib.sha256(question.encode()).hexdigest()[:16]  # a question may have numbers of the user's own data
     guesses, item = GUESSES.setdefault({}), _item(lesson)
     opened_shown = shown and lesson not in guesses
     if not shown or lesson not in guesses or guesses[lesson][0] != guess:
-        guesses[lesson] = guess, asked
+        guesses[lesson] = guess, key
     settings = BROKEN_SETTINGS.value
     broken = settings if f"{lesson}-guess" in settings else {}
     text = json.dumps({"guess": guess, "asked": guesses[lesson][1], "broken": broken})
     item.store("" if opened_shown else text, at_most=MAX_LENGTH, on_restored=lambda stored: _restore(lesson, stored))
-    return guesses[lesson][1] != asked
+    return guesses[lesson][1] != key
 
 
 def _item(lesson: str) -> TabItem:
@@ -41,12 +41,12 @@ def _item(lesson: str) -> TabItem:
 def _restore(lesson: str, stored: str) -> None:
     """Callback: note what the tab stored, which may be anything, if it is about the guess that is here."""
     try:
-        told = json.loads(stored[:MAX_LENGTH])
-        guess, asked, broken = told["guess"], str(told["asked"]), dict(told["broken"])
+        noted = json.loads(stored[:MAX_LENGTH])
+        guess, key, broken = noted["guess"], str(noted["asked"]), dict(noted["broken"])
     except (ValueError, TypeError, KeyError, RecursionError):
         return
     guesses = GUESSES.setdefault({})
     if lesson in guesses and guesses[lesson][0] == guess:
-        guesses[lesson] = guess, asked
+        guesses[lesson] = guess, key
         if broken:
             BROKEN_SETTINGS.value = broken

@@ -39,11 +39,11 @@ with (Path(__file__).resolve().parent / "papers.csv").open(encoding="utf-8", new
 def show_theorems(lessons: Mapping[str, Lesson]) -> None:
     """Draw a field for words, and the statements that have them by paper, as links to their cards."""
     wanted = st.text_input("Words", placeholder="median, Theorem 5.1, Hall …", max_chars=80, key="theorem").casefold()
-    found = [each for each in ITEMS if all(word in f"{each.paper} {each.item}".casefold() for word in wanted.split())]
-    if not found:
+    matches = [each for each in ITEMS if all(word in f"{each.paper} {each.item}".casefold() for word in wanted.split())]
+    if not matches:
         st.info("No statement of the papers has all these words.")
     with st.container(key="theorems"):
-        for paper, items in groupby(found, key=lambda each: each.paper):
+        for paper, items in groupby(matches, key=lambda each: each.paper):
             lines = [f"## {paper}", "| statement | your data | code |", "|---|---|---|"]
             for each in items:
                 own = "yes" if each.takes_own_data(lessons) else "–"

@@ -98,8 +98,8 @@ def _near(mechanism: MedianOfMedians, problem: Problem) -> Picture:
         if needed <= 1
         else "No agreement of the subsamples is enough"
     )
-    most = f"{plan.cap:,.0f} of {plan.subsamples:,}"
-    numbers({"Votes a row changes at most": most, "δ": rounded_up(plan.delta), "Rows n": f"{problem.n:,}"})
+    cap = f"{plan.cap:,.0f} of {plan.subsamples:,}"
+    numbers({"Votes a row changes at most": cap, "δ": rounded_up(plan.delta), "Rows n": f"{problem.n:,}"})
     shares = np.linspace(0.5, 1, 101)
     near = np.array([1 - mechanism.miss_chance(plan, share) for share in shares.tolist()])
     return Picture(

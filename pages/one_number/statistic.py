@@ -12,8 +12,8 @@ from dpcore.mechanisms.robust.sampled_sensitivity import (
     UNITS,
     WHY_NOT,
     SampledNoise,
-    fewest_samples,
     least_sensitivity,
+    min_samples,
     paper_samples,
     public_distribution,
     values,
@@ -66,7 +66,7 @@ def draw_statistic(outcome: MeanOutcome) -> None:
         rows=n,
         epsilon=epsilon,
         gamma=gamma,
-        samples=max(SAMPLES, fewest_samples(gamma)),
+        samples=max(SAMPLES, min_samples(gamma)),
         seed=request.seed,
     )
     differences, worst = remember(
@@ -97,7 +97,7 @@ def draw_statistic(outcome: MeanOutcome) -> None:
         )
         needed, order = paper_samples(noise.gamma)
         st.caption(
-            f"By ranks, γ = (m + 1 − k)/(m + 1) for the k-th smallest of m samples: {fewest_samples(gamma):,} suffice "
+            f"By ranks, γ = (m + 1 − k)/(m + 1) for the k-th smallest of m samples: {min_samples(gamma):,} suffice "
             f"for γ = {exactly(noise.gamma)}. Rubinstein and Aldà (2017), Theorem 15, needs {needed:,} (k = {order:,})."
         )
 

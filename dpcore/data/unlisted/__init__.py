@@ -1,1 +1,1 @@
-"""Domains whose cells nobody lists."""
+"""Domains whose cells are not listed."""

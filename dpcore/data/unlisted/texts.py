@@ -1,4 +1,4 @@
-"""A column of texts whose labels nobody declares: which labels it holds is private.
+"""A column of texts whose labels are not declared: which labels it holds is private.
 
 A label is a cell's text as it stands, without blanks at its ends: one line of printable characters, of a public
 number at most. A cell of anything else counts as missing. Each rule looks at one cell alone, so that neighbouring

@@ -1,6 +1,6 @@
 """Tracing: whether a person is in the data, from the released means of many yes/no attributes.
 
-No row is released, only the share of yes of each attribute. Somebody who is in the data has moved all of them a little
+No row is released, only the share of yes of each attribute. A member of the data has moved all of them a little
 towards their own answers. The attacker adds up, over all attributes, the product of what was released and what the
 person answers, both measured from what is usual outside: the score. One attribute says next to nothing; the score of a
 member is larger by about d/(4n), where a stranger's score varies by √(d/n)/4. So d well above n attributes name
@@ -48,7 +48,7 @@ def threshold(reference: Floats, *, accused: float) -> Floats:
         accused: chance that a person outside is accused, by which at most floor(accused (m + 1)) of them lie above.
 
     Raises:
-        ParameterError: so few rows of reference that nobody could be accused.
+        ParameterError: so few rows of reference that no row could be accused.
     """
     above = math.floor(accused * (reference.shape[1] + 1) + 1e-9)
     if not 0 < above <= reference.shape[1]:

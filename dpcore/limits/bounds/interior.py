@@ -47,10 +47,10 @@ def log_star(value: float) -> int:
     >>> [log_star(value) for value in (1, 2, 4, 16, 17, 65536, 65537)]
     [0, 1, 2, 3, 4, 4, 5]
     """
-    taken = 0
+    times = 0
     while value > 1:
-        value, taken = math.log2(value), taken + 1
-    return taken
+        value, times = math.log2(value), times + 1
+    return times
 
 
 def log_star_of_grid(bits: ArrayLike) -> Floats:

@@ -1,7 +1,7 @@
 """Find labels: labels that were not declared, with noisy counts, where these are above a threshold.
 
 The threshold histogram of ``threshold.py`` on all texts: a text that no row has is empty, and is neither sampled nor
-released. So nobody needs to list the texts, and the proof there holds as it stands, for rows under both relations and
+released. So the texts need no list, and the proof there holds as it stands, for rows under both relations and
 for persons. Which texts have rows shows in nothing but the release: labels are sorted by their text, and the noise of
 one count is drawn even where there is no label. How long a draw takes depends on how many labels there are; that is
 neither published nor recorded.
@@ -163,8 +163,8 @@ ENTRIES = (
         key="find_labels",
         mechanism=FindLabels,
         title="Find labels",
-        story="Adds noise to the count of each label in a column and releases labels above a threshold. Nobody lists "
-        "the labels before. Rare labels stay hidden.",
+        story="Adds noise to the count of each label in a column and releases labels above a threshold. No "
+        "list of labels is needed. Rare labels stay hidden.",
         domains=(DomainType.TEXTS,),
         queries=(LabelCounts,),
         references=("Korolova, Kenthapadi, Mishra and Ntoulas (2009)", "Bun, Nissim and Stemmer (2016)"),

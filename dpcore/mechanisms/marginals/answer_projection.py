@@ -54,7 +54,7 @@ from dpcore.queries.linear import UNITS, LinearQueries
 from dpcore.randomness import GaussianCounts, Sampler
 
 
-def _counts_alone(queries: LinearQueries) -> bool:
+def _are_counts(queries: LinearQueries) -> bool:
     """Return whether all weights are 0 or 1, so that sums are whole."""
     return bool(np.isin(queries.units, (0, UNITS)).all())
 
@@ -83,11 +83,11 @@ def nearest_mixture(answers: Floats, weights: Floats) -> Floats:
 
     one = np.eye(1, len(weights) + 1, len(weights))[0]
     scale = np.maximum(1.0, np.abs(answers).max(axis=1))  # answers far outside would hide the 1
-    found = np.empty((len(answers), weights.shape[1]))
+    solutions = np.empty((len(answers), weights.shape[1]))
     for trial, each in enumerate(answers):
         stacked = np.vstack([(weights - each[:, None]) / scale[trial], np.ones(weights.shape[1])])
-        found[trial] = nnls(stacked, one, maxiter=30 * weights.shape[1])[0]
-    mixture: Floats = found / found.sum(axis=1, keepdims=True)
+        solutions[trial] = nnls(stacked, one, maxiter=30 * weights.shape[1])[0]
+    mixture: Floats = solutions / solutions.sum(axis=1, keepdims=True)
     return mixture
 
 
@@ -121,7 +121,7 @@ class ProjectedAnswers(GaussianMechanism):
         """Return by how much a neighbour moves the counts, at most: 1 for each of S of them; of one if S is 0."""
         queries = problem.queries
         assert isinstance(queries, LinearQueries)
-        if not _counts_alone(queries):
+        if not _are_counts(queries):
             return (1,) * queries.count
         return (1,) * max(1, math.ceil(farthest(queries, problem.neighbours) - 1e-6))
 
@@ -152,7 +152,7 @@ class ProjectedAnswers(GaussianMechanism):
         """The root of the squared length that the noise can move the projection by."""
         queries, n = problem.queries, problem.n
         assert isinstance(queries, LinearQueries)
-        rounding = 0.0 if _counts_alone(queries) else math.sqrt(queries.count) / (2 * n)  # all sums together
+        rounding = 0.0 if _are_counts(queries) else math.sqrt(queries.count) / (2 * n)  # all sums together
         moved = (
             self.noise(problem).scale
             / n

@@ -112,8 +112,8 @@ def least_sensitivity(statistic: str, *, rows: int) -> int:
         ahead = np.arange(rows + 1)
     else:  # at an end, and where half of the rows are at each
         ahead = np.concatenate([np.arange(WINDOW), np.arange(WINDOW) + (rows - WINDOW) // 2])
-    found = values(statistic, np.stack([rows - ahead, ahead], axis=1))
-    return int(np.abs(np.diff(found))[np.diff(ahead) == 1].max())
+    pairs = values(statistic, np.stack([rows - ahead, ahead], axis=1))
+    return int(np.abs(np.diff(pairs))[np.diff(ahead) == 1].max())
 
 
 def public_distribution(kind: str, cells: int) -> Floats:
@@ -130,7 +130,7 @@ def public_distribution(kind: str, cells: int) -> Floats:
     return shares
 
 
-def fewest_samples(gamma: float) -> int:
+def min_samples(gamma: float) -> int:
     """Return the fewest samples that are enough for gamma: then the largest difference sets the noise."""
     return max(1, math.ceil(round(1 / gamma, 9)) - 1)
 
@@ -143,7 +143,7 @@ def order_needed(*, samples: int, gamma: float) -> int:
     """
     order = math.ceil(round((samples + 1) * (1 - gamma), 9))
     if not 0 < gamma < 1 or order > samples:
-        needed = fewest_samples(gamma) if 0 < gamma < 1 else 1
+        needed = min_samples(gamma) if 0 < gamma < 1 else 1
         raise ParameterError(f"{samples:,} samples are too few for γ = {gamma:g}: at least {needed:,} are needed.")
     return max(1, order)
 

@@ -159,18 +159,18 @@ def ladder(*, epsilon: float, delta: float, cells: int) -> Ladder:
     """
     aim = delta * (1 - 1e-9) - 1e-15  # beyond all rounding of the sums
     low, high = 1 / epsilon, 4 / epsilon
-    smoothness, found = epsilon / math.log(2 / delta), math.inf
-    while found > aim:  # at a large ε the paper's steps are too wide for discrete noise: half of them, then
+    smoothness, delta_of_ladder = epsilon / math.log(2 / delta), math.inf
+    while delta_of_ladder > aim:  # at a large ε the paper's steps are too wide for discrete noise: half of them, then
         smoothness /= 2
         if smoothness < 1e-3 * epsilon:
             raise ParameterError(f"No noise is known for ε = {epsilon:g} and δ = {delta:g}: take a larger δ.")
         widths = _widths(epsilon=epsilon, cells=cells, smoothness=smoothness)
-        found = steps_delta(widths, high, epsilon=epsilon, cells=cells)
+        delta_of_ladder = steps_delta(widths, high, epsilon=epsilon, cells=cells)
     for _ in range(12):  # to 0.1%
         middle = (low + high) / 2
         reached = steps_delta(widths, middle, epsilon=epsilon, cells=cells)
-        low, high, found = (low, middle, reached) if reached <= aim else (middle, high, found)
-    return Ladder(smoothness=smoothness, widths=widths, factor=high, delta=found)
+        low, high, delta_of_ladder = (low, middle, reached) if reached <= aim else (middle, high, delta_of_ladder)
+    return Ladder(smoothness=smoothness, widths=widths, factor=high, delta=delta_of_ladder)
 
 
 def power_of_two_delta(*, epsilon: float, delta: float, cells: int) -> float:
@@ -179,10 +179,10 @@ def power_of_two_delta(*, epsilon: float, delta: float, cells: int) -> float:
     return steps_delta(widths, 2 / epsilon, epsilon=epsilon, cells=cells)
 
 
-def median_moves(histogram: Integers, *, domain: Domain, most: int) -> tuple[int, Integers]:
+def median_moves(histogram: Integers, *, domain: Domain, max_changes: int) -> tuple[int, Integers]:
     """Return the median's cell, and A_0 .. A_K in cells: how far one row can move the median once k were changed.
 
-    K is the number of rows, or ``most`` if that is less.
+    K is the number of rows, or ``max_changes`` if that is less.
     """
     sums = np.concatenate([[0], np.cumsum(histogram[: domain.ordered])])
     n = int(sums[-1])
@@ -194,7 +194,7 @@ def median_moves(histogram: Integers, *, domain: Domain, most: int) -> tuple[int
     lower, down = np.append(0, below), place - np.minimum(np.append(0, sums[below + 1]), place)
     upper = np.append(above, domain.ordered - 1)
     up = np.maximum(np.append(sums[above] + 1, n + 1), place) - place
-    moves = np.zeros(min(n, most) + 1, dtype=np.int64)
+    moves = np.zeros(min(n, max_changes) + 1, dtype=np.int64)
     for start, rows in zip(lower.tolist(), down.tolist(), strict=True):
         changed = np.maximum(rows + up - 1, 0)
         near = changed < len(moves)
@@ -272,7 +272,7 @@ class SmoothMedian(Mechanism):
     def step(self, state: HistogramState) -> tuple[int, int, Integers]:
         """Return the median's cell, the step of its noise, and A_0, A_1, … as far as they matter; private."""
         steps = self.ladder(state.problem)
-        cell, moves = median_moves(state.histogram, domain=state.problem.domain, most=len(steps.widths))
+        cell, moves = median_moves(state.histogram, domain=state.problem.domain, max_changes=len(steps.widths))
         return cell, steps.step(moves), moves
 
     @override

@@ -69,8 +69,8 @@ def smallest_cap(*, epsilon: float, delta: float, n: int, rows: int, subsamples:
     low, high, reached = 0, subsamples, 0.0  # a row is in no more than all of them
     while high - low > 1:
         cap = (low + high) // 2
-        found = overflow_delta(epsilon=epsilon, cap=cap, n=n, rows=rows, subsamples=subsamples)
-        low, high, reached = (low, cap, found) if found <= delta else (cap, high, reached)
+        cost = overflow_delta(epsilon=epsilon, cap=cap, n=n, rows=rows, subsamples=subsamples)
+        low, high, reached = (low, cap, cost) if cost <= delta else (cap, high, reached)
     return SubsamplingPlan(subsamples=subsamples, cap=high, threshold=0, delta=reached)
 
 

@@ -1,4 +1,4 @@
-"""Labels that nobody can list: found by a release of their own, which completes the description of their column."""
+"""Labels that cannot be listed: found by a release of their own, which completes the description of their column."""
 
 from __future__ import annotations
 

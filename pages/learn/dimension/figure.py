@@ -159,10 +159,10 @@ def worst_errors(bounds: ClassErrors, *, dimension: int) -> Picture:
 def reconstructed(attacks: ClassAttacks) -> Picture:
     """Return the share of the secret half that two attacks find, against ε, with the most that any attack finds."""
     losses, grid = np.array(LOSSES), np.geomspace(LOSSES[0], LOSSES[-1], 80)
-    most = np.array(
+    ceiling = np.array(
         [recovery_ceiling(epsilon=each, repeats=REPEATS, neighbours=Neighbours.REPLACE_ONE) for each in grid.tolist()]
     )
-    found = float(attacks.brute_force.mean(axis=1)[-1]), float(attacks.program.mean(axis=1)[-1])
+    final = float(attacks.brute_force.mean(axis=1)[-1]), float(attacks.program.mean(axis=1)[-1])
     return lesson_picture(
         title="A secret half, reconstructed",
         x=Axis(
@@ -171,12 +171,12 @@ def reconstructed(attacks: ClassAttacks) -> Picture:
         ),
         y=Axis(title="share of the half found", low=0, high=1.05, form=".0%", ticks=(0, 0.25, 0.5, 0.75, 1)),
         marks=[
-            impossible_side(grid, most, end=1.05, corner="top left", label="impossible on average"),
+            impossible_side(grid, ceiling, end=1.05, corner="top left", label="impossible on average"),
             runs("every half tried, middle 90% of runs", losses, attacks.brute_force),
             runs("linear program", losses * 1.1, attacks.program, role="other-1"),
             blind_guess_rule(),
         ],
         sentence=f"Half of {attacks.points} shattered points are the data, one row each. All answers of the class have "
-                 f"noise. At ε = {LOSSES[-1]:g} trying every half finds {percent(found[0])} of it on average, a linear "
-                 f"program {percent(found[1])}.",
+                 f"noise. At ε = {LOSSES[-1]:g} trying every half finds {percent(final[0])} of it on average, a linear "
+                 f"program {percent(final[1])}.",
     )  # fmt: skip

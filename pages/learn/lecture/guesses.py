@@ -55,12 +55,12 @@ def class_guess() -> Iterator[None]:
         return
     beside = place_beside_chart()
     yield
-    if (asked := SCREEN.get().asked) is None:
+    if (posed := SCREEN.get().posed) is None:
         return
-    room.ask(asked, revealed=SCREEN.get().shown)
+    room.ask(posed, revealed=SCREEN.get().shown)
     with beside:
         if SCREEN.get().shown:
-            _show_guesses(asked, room.values(), SCREEN.get().answer)
+            _show_guesses(posed, room.values(), SCREEN.get().answer)
         else:
             address = f"{link().partition('?')[0]}?{PARAMETER}={room.name}"
             st.html(qr_code(address, alt="QR code of the page for guesses"))

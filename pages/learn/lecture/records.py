@@ -41,7 +41,7 @@ class LessonRecord:
     reference: str = ""
 
     def add_picture(self, picture: Picture, *, badge: str) -> None:
-        """Store a picture without anybody's guess."""
+        """Store a picture without the guess."""
         marks = [mark for mark in picture.marks if mark.role != "guess"]
         self.after = replace(picture, marks=marks, sentence=without_guess(picture.sentence), frames=())
         self.before, self.badge = hide_measured(self.after), badge

@@ -22,7 +22,7 @@ from dplab.printed.simulated import intervals as run_intervals
 from dplab.printed.simulated import sanitizer as run_sanitizer
 from dplab.printed.stability import stability_table
 from dplab.printed.synthetic import halfspace_table, interval_table, net_table
-from dplab.printed.table_one import MOST_ATTRIBUTES, narrowed, run_methods, usable_attributes
+from dplab.printed.table_one import MAX_ON_CELLS, narrowed, run_methods, usable_attributes
 from dplab.printed.weights import weights_table
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
@@ -83,7 +83,7 @@ def _polynomials(loss: float) -> SystemTable:
         return simulated.sanitizer(simulated_run, alpha=alpha)
 
     def survey() -> Picture:
-        few = min(attributes, MOST_ATTRIBUTES)
+        few = min(attributes, MAX_ON_CELLS)
         source = generated_attributes(n=n, attributes=few)
         queries = AtLeast(domain=source.on(Product), width=min(width, few), least=1)
         queries = narrowed(queries, usable_attributes(queries))
@@ -229,7 +229,7 @@ def show_paper_tables() -> None:
             picture = system.survey()
             st.markdown(f"**{picture.title}** {SIMULATED}")
             st.caption(
-                f"Three methods hold a number for each of 2ᵈ rows there may be: at most {MOST_ATTRIBUTES} attributes. "
+                f"Three methods hold a number for each of 2ᵈ rows there may be: at most {MAX_ON_CELLS} attributes. "
                 f"ε = {loss:g}; δ = {exactly(DELTA)} for Gaussian noise."
             )
             badge = f"generated rows, simulated, preview sampler, seed {SEED}"

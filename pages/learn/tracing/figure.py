@@ -10,7 +10,7 @@ from pages.charts.picture import Axis, Curve, Picture, Rule
 from pages.charts.words import percent
 from pages.learn.pictures import epsilon_rule, guess_rule, impossible_side, lesson_picture, runs
 
-FOUND = Axis(title="share of members found", low=0, high=1.05, form=".0%", ticks=(0, 0.25, 0.5, 0.75, 1))
+SHARE = Axis(title="share of members found", low=0, high=1.05, form=".0%", ticks=(0, 0.25, 0.5, 0.75, 1))
 
 
 def over_epsilon(shares: TracedShares, *, delta: float, epsilon: float | None, guess: float) -> Picture:
@@ -23,7 +23,7 @@ def over_epsilon(shares: TracedShares, *, delta: float, epsilon: float | None, g
             title="← more private · ε · more accurate →", log=True, low=LOSSES[0] * 0.8, high=LOSSES[-1] * 1.25,
             ticks=(0.1, 1, 10, 100),
         ),
-        y=FOUND,
+        y=SHARE,
         marks=[
             impossible_side(
                 grid, ceilings(grid, delta=delta), end=1.05, corner="top left", label="impossible on average"
@@ -45,7 +45,7 @@ def over_attributes(shares: TracedShares, *, members: int, epsilon: float, guess
     return lesson_picture(
         title="More attributes, more found",
         x=Axis(title="attributes d", log=True, low=12, high=5600, form="~s", ticks=(16, 64, 256, 1024, 4096)),
-        y=FOUND,
+        y=SHARE,
         marks=[
             runs("exact means, middle 90% of runs", shares.attributes, shares.exact),
             runs(f"private means, ε = {exactly(epsilon)}", shares.attributes, shares.private, role="other-1"),

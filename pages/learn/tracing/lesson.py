@@ -14,13 +14,13 @@ from pages.shell.presentation import presentation_place
 from pages.shell.tasks.memory import remember, with_progress
 
 DELTA = 1e-6
-VIEWS = ("Scores of everybody", "How much noise stops it", "More attributes, more found")
+VIEWS = ("All scores", "How much noise stops it", "More attributes, more found")
 """Its pictures."""
 EPSILON = "One person changes the probability of any output by a factor of at most e^ε, except with probability δ."
 
 
 def lesson() -> None:
-    """Draw the lesson: everybody's scores, and the share of members found."""
+    """Draw the lesson: all scores, and the share of members found."""
     kit.intro(
         "A clinic publishes only **averages**: for each of d yes/no attributes, the share of its patients who have "
         "it. The attacker knows one person's attributes, and what is usual outside. Is the person a patient?"
@@ -72,7 +72,7 @@ def lesson() -> None:
         else:
             shown = figure.over_attributes(shares, members=members, epsilon=epsilon, guess=guess / 100)
             kit.picture(shown, key="tracing_attributes", badge=f"{badge} · δ = {exactly(DELTA)}")
-    most = ceiling(accused=tracing.ACCUSED, epsilon=epsilon, delta=DELTA)
+    limit = ceiling(accused=tracing.ACCUSED, epsilon=epsilon, delta=DELTA)
     wall = rows_wall(attributes=attributes, epsilon=epsilon, delta=DELTA)
     kit.theorem(
         r"\Pr[\text{found}]\le e^{\varepsilon}\Pr[\text{accused}]+\delta",
@@ -82,7 +82,7 @@ def lesson() -> None:
         f"Noise of about √d/ε rows in each count stops the attack. {wall.statement} {kit.THEORY}",
         reference="Bun, Ullman and Vadhan (2014); Dwork, Smith, Steinke, Ullman and Vadhan (2015).",
         meaning=f"From private averages at ε = {exactly(epsilon)} and δ = {exactly(DELTA)}, no attack finds more than "
-        f"{rounded_up(100 * most)}% of members on average, if it accuses {percent(tracing.ACCUSED)} of others.",
+        f"{rounded_up(100 * limit)}% of members on average, if it accuses {percent(tracing.ACCUSED)} of others.",
     )
     if noisy:
         kit.break_it(

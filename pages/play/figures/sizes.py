@@ -30,18 +30,18 @@ def sizes_picture(errors: SizeErrors, *, epsilon: float) -> Picture:
     ]
     for key, (name, role) in NAMES.items():
         known = ~np.isnan(series[key])
-        at, found = errors.points[known], series[key][known]
+        at, errors_at = errors.points[known], series[key][known]
         if key == "noiseless":
-            marks.append(Curve(role=role, name=name, x=at, y=found, dash="dot", width=2))
+            marks.append(Curve(role=role, name=name, x=at, y=errors_at, dash="dot", width=2))
             continue
         hover = [
-            f"{name}, {m:,} points: {percent(error)}" for m, error in zip(at.tolist(), found.tolist(), strict=True)
+            f"{name}, {m:,} points: {percent(error)}" for m, error in zip(at.tolist(), errors_at.tolist(), strict=True)
         ]
-        marks.append(Dots(role=role, name=name, x=at, y=found, hover=hover))
+        marks.append(Dots(role=role, name=name, x=at, y=errors_at, hover=hover))
     listed = errors.points[~np.isnan(errors.exact)]
-    most, place = int(listed[-1]), int(np.flatnonzero(errors.points == errors.needed)[0])
+    largest, place = int(listed[-1]), int(np.flatnonzero(errors.points == errors.needed)[0])
     sentence = (
-        f"At ε = {epsilon:g}, all databases of at most {most:,} point{'s' * (most > 1)} can be listed here; "
+        f"At ε = {epsilon:g}, all databases of at most {largest:,} point{'s' * (largest > 1)} can be listed here; "
         f"the error is {percent(float(errors.exact[~np.isnan(errors.exact)][-1]))} of n. Found for noisy answers, "
         f"{errors.needed:,} points have {percent(float(errors.answers[place]))}. Error of the worst query in "
         f"{100 * LEVEL:.0f} of 100 releases. The points for noisy answers stand in for Theorem 5: another law, the "

@@ -17,16 +17,16 @@ from pages.tables.shares.controls import in_words
 def all_methods(result: ShareResult) -> None:
     """Draw the errors of every method, once the reader asks for them."""
     request, mechanism, queries = result.request, result.answers.mechanism, result.answers.queries
-    most = usable_attributes(queries)
+    usable = usable_attributes(queries)
     st.header("All methods")
     st.markdown(
         "MWEM, DualQuery and projected answers release **synthetic rows**. They hold a number for every row there may "
-        f"be, here 2ᵈ of them, so this comparison is about the first attributes alone, at most {most}."
+        f"be, here 2ᵈ of them, so this comparison is about the first attributes alone, at most {usable}."
     )
-    attributes = whole("Attributes compared", 2, max(3, most), min(8, most), key="compared-attributes")
+    attributes = whole("Attributes compared", 2, max(3, usable), min(8, usable), key="compared-attributes")
     if not st.toggle("Run all methods", key=in_link("run-methods"), bind="query-params"):
         return
-    compared, problem = narrowed(queries, min(attributes, most)), result.answers.problem
+    compared, problem = narrowed(queries, min(attributes, usable)), result.answers.problem
     rows = np.asarray(request.dataset().records[:, : compared.domain.attributes], dtype=np.bool_)
     runs = with_progress(
         f"methods|{request.source.key}|{compared.width}|{compared.least}|{compared.signed}|{attributes}|{problem.n}|"

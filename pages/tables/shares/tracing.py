@@ -16,17 +16,17 @@ from pages.shell.tasks.memory import with_progress
 from pages.tables.shares.compute import ShareResult
 
 MEMBERS = (20, 50, 100, 200, 500, 1000)
-MOST = 3000
+MAX_JUDGED = 3000
 """Rows that take part, drawn at random: more would only make the shares sharper."""
 SIZES = (2, 4, 8, 16, 32)
 
 
 def _rows(result: ShareResult) -> Booleans:
-    """Return rows of the page's data, at most MOST of them, always the same."""
+    """Return rows of the page's data, at most MAX_JUDGED of them, always the same."""
     records: Booleans = result.request.dataset().records
-    if len(records) <= MOST:
+    if len(records) <= MAX_JUDGED:
         return records
-    return records[np.random.Generator(np.random.SFC64(len(records))).choice(len(records), MOST, replace=False)]
+    return records[np.random.Generator(np.random.SFC64(len(records))).choice(len(records), MAX_JUDGED, replace=False)]
 
 
 def who_is_in_the_data(result: ShareResult) -> None:
@@ -64,10 +64,10 @@ def who_is_in_the_data(result: ShareResult) -> None:
         label="Attacking shares.",
     )
     request.draw(over_epsilon(shares, delta=delta), key="traced_epsilon", title="share found by ε")
-    most = ceiling(accused=tracing.ACCUSED, epsilon=epsilon, delta=delta)
+    limit = ceiling(accused=tracing.ACCUSED, epsilon=epsilon, delta=delta)
     st.caption(
         f"At ε = {exactly(epsilon)} and δ = {exactly(delta)}, no attack that accuses {percent(tracing.ACCUSED)} of the "
-        f"others finds more than {rounded_up(100 * most)}% of the members on average. "
+        f"others finds more than {rounded_up(100 * limit)}% of the members on average. "
         f"{rows_wall(attributes=attributes, epsilon=epsilon, delta=delta).statement} (Bun, Ullman and Vadhan 2014)"
     )
 
@@ -76,7 +76,7 @@ def over_epsilon(shares: tracing.TracedShares, *, delta: float) -> Picture:
     """Return the share of members found against ε, with the most that any attack finds, and from exact shares."""
     losses, exact = np.array(tracing.LOSSES), shares.exact.mean(axis=1)
     grid = np.geomspace(losses[0], losses[-1], 80)
-    most, means = tracing.ceilings(grid, delta=delta), shares.losses.mean(axis=1)
+    limits, means = tracing.ceilings(grid, delta=delta), shares.losses.mean(axis=1)
     low, high = np.quantile(shares.losses, (0.05, 0.95), axis=1)
     return Picture(
         title="Share of members found",
@@ -89,8 +89,8 @@ def over_epsilon(shares: tracing.TracedShares, *, delta: float) -> Picture:
         ),
         y=Axis(title="share of members found", low=0, high=1.05, form=".0%", ticks=(0, 0.25, 0.5, 0.75, 1)),
         marks=[
-            Wall(x=grid, y=most, end=1.05, label="impossible on average", corner="top left"),
-            Curve(role="theory", name="the best attacker, at most", x=grid, y=most),
+            Wall(x=grid, y=limits, end=1.05, label="impossible on average", corner="top left"),
+            Curve(role="theory", name="the best attacker, at most", x=grid, y=limits),
             Dots(role="released", name="this attacker, middle 90% of runs", x=losses, y=means, low=low, high=high),
             Rule(role="ink", y=float(exact[-1]), label="from exact shares", dash="dash"),
             Rule(role="quiet", y=tracing.ACCUSED, label=f"others accused: {percent(tracing.ACCUSED)}"),

@@ -56,7 +56,7 @@ def all_data(cells: int, most: int) -> list[Rows]:
 
 
 def moves_of(rows: Rows, cells: int, *, most: int = 100) -> tuple[int, Integers]:
-    return median_moves(np.bincount(rows, minlength=cells), domain=Number(bins=cells), most=most)
+    return median_moves(np.bincount(rows, minlength=cells), domain=Number(bins=cells), max_changes=most)
 
 
 @pytest.mark.slow
