@@ -47,10 +47,11 @@ def noise_weights(*, epsilon: float, delta: float) -> tuple[int, ...]:
     Raises:
         ParameterError: there are too many, or delta is too small for whole weights.
     """
-    spent = math.floor(Fraction(delta) * TOTAL)
+    charged = Fraction(str(delta))  # in decimals, as a ledger charges it: a double of 0.1 is more
+    spent = math.floor(charged * TOTAL)
     while spent > 0:
         weights = _weights(spent, _below(epsilon))
-        over = exact_delta_of(weights, epsilon=epsilon) - Fraction(delta)
+        over = exact_delta_of(weights, epsilon=epsilon) - charged
         if over <= 0:
             return weights
         spent -= math.ceil(over * TOTAL)

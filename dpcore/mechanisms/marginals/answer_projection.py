@@ -118,12 +118,12 @@ class ProjectedAnswers(GaussianMechanism):
     delta: float = delta_param()
 
     def shift(self, problem: Problem) -> tuple[int, ...]:
-        """Return by how much a neighbour moves the counts, at most: 1 for each of S of them."""
+        """Return by how much a neighbour moves the counts, at most: 1 for each of S of them; of one if S is 0."""
         queries = problem.queries
         assert isinstance(queries, LinearQueries)
         if not _are_counts(queries):
             return (1,) * queries.count
-        return (1,) * math.ceil(farthest(queries, problem.neighbours) - 1e-6)
+        return (1,) * max(1, math.ceil(farthest(queries, problem.neighbours) - 1e-6))
 
     def noise(self, problem: Problem) -> LevelNoise:
         """Return the noise of each count."""

@@ -146,6 +146,7 @@ def _widths(*, epsilon: float, cells: int, smoothness: float) -> Floats:
     steps = math.ceil(math.log(max(1, cells - 1) / lowest) / smoothness) + 1
     check_memory(steps, what="The widths of noise", smaller="take a larger epsilon or fewer cells", each=400)
     widths: Floats = lowest * np.exp(smoothness * np.arange(steps))
+    widths[-1] = max(widths[-1], cells - 1)  # rounded below it, data that can move so far would have no step
     return widths
 
 

@@ -70,10 +70,11 @@ class GuessRoom:
     guesses: dict[str, float] = field(default_factory=dict)
 
     def ask(self, question: GuessQuestion, *, revealed: bool) -> None:
-        """Ask a question, and forget the guesses about another; settings moved after the result change no question."""
+        """Ask a question, and forget the guesses about another; settings moved beside the shown result change none."""
         with _lock:
             before = self.question
-            if before is None or before.lesson != question.lesson or (not self.revealed and before != question):
+            still_shown = self.revealed and revealed
+            if before is None or before.lesson != question.lesson or (not still_shown and before != question):
                 self.question, self.turn = question, self.turn + 1
                 self.guesses.clear()
             self.revealed = revealed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -267,6 +268,7 @@ def test_the_delta_of_the_optimal_noise_is_exact_and_used_up(epsilon: float, del
     weights = noise_weights(epsilon=epsilon, delta=delta)
     exact = float(exact_delta_of(weights, epsilon=epsilon))
     assert 0.999 * delta < exact <= delta
+    assert exact_delta_of(weights, epsilon=epsilon) <= Fraction(str(delta)), "what a ledger charges, in decimals"
     for rows in (0, 1, 2):
         window = (-1, mechanism.threshold(problem) + rows + 2)
         finding = exact_delta(mechanism, problem, universe=TEXTS, window=window, rows=rows)

@@ -55,6 +55,15 @@ def test_the_length_is_that_of_the_furthest_neighbours(signed: bool) -> None:
     assert len(ProjectedAnswers().shift(Problem(domain=bumps.domain, queries=bumps, n=5))) == 5, "sums are rounded"
 
 
+@pytest.mark.parametrize("weight", [0.0, 1.0])
+def test_queries_that_no_replaced_row_can_move_have_noise_all_the_same(weight: float, seed: int) -> None:
+    """A matrix of one's own may be constant: it is released like any other."""
+    queries = LinearQueries.of(np.full((2, 4), weight), domain=Number(bits=2))
+    problem, mechanism = Problem(domain=queries.domain, queries=queries, n=5), ProjectedAnswers()
+    release = mechanism.run(HistogramState(problem=problem, histogram=np.array([1, 1, 1, 2])), Preview(seed), 2)
+    assert mechanism.noise(problem).scale > 1 and release.histogram().sum(axis=1) == pytest.approx(5)
+
+
 def test_projection_brings_answers_nearer_where_they_are_many(seed: int) -> None:
     """Every subset of eight cells is a query: noise in each is far larger than what data can have."""
     subsets = (np.arange(256)[:, None] >> np.arange(8) & 1).astype(np.float64)

@@ -121,6 +121,20 @@ def test_the_noise_is_the_narrowest_and_narrower_than_the_papers(epsilon: float,
     assert least > delta or epsilon * steps.factor < 1.01  # below 1/ε not even equal widths are private
 
 
+@pytest.mark.parametrize("epsilon", [4.393471037370922, 3.795711332220101, 3.712707933051662])
+def test_data_that_move_over_the_whole_range_have_a_step_where_the_last_width_is_rounded_down(epsilon: float) -> None:
+    """A refusal of such data alone would be an outcome that their neighbours never have."""
+    domain, mechanism = Number(bits=2), SmoothMedian(epsilon=epsilon, delta=1e-6)
+    problem = Problem(domain=domain, queries=Thresholds(domain=domain), n=2)
+    assert mechanism.ladder(problem).widths[-1] >= 3
+    laws = []
+    for rows in ([0, 3], [0, 2]):
+        state = mechanism.prepare(Dataset(domain, np.array(rows), GENERATED), problem)
+        laws.append(Enumerate(window=(0, 3)).law(mechanism, state))
+    for pair in (laws, laws[::-1]):
+        assert hockey_stick(*pair, epsilon=epsilon) <= mechanism.guarantee(problem).delta <= 1e-6
+
+
 def test_powers_of_two_break_it_and_an_enumeration_of_two_data_sets_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """δ is 0.1 and more instead of a millionth; a pair of neighbours shows most of it, and the right ladder none."""
     claimed = 1e-6

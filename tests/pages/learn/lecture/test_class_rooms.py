@@ -167,8 +167,10 @@ def test_no_guess_is_taken_once_the_result_is_shown_and_none_about_the_question_
     moved = GuessQuestion(lesson="odds", text="How likely at ε = 2?", label="Percent", values=tuple(range(101)))
     room.ask(moved, revealed=True)  # the teacher moves a slider of the result
     assert room.values() == [10] and room.question == PERCENT
+    room.ask(moved, revealed=False)  # hides it: phones are asked what the wall asks, from the first moment on
+    assert room.values() == [] and room.question == moved and room.turn == 2
     room.ask(STOPS, revealed=False)
-    assert room.values() == [] and room.turn == 2
+    assert room.values() == [] and room.turn == 3
     with pytest.raises(ParameterError, match="closed"):
         send_guess(room.name, phone="slow", turn=1, value=1)
 
