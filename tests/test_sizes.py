@@ -388,6 +388,14 @@ def test_no_page_with_its_controls_at_their_largest_takes_more_memory_than_there
     assert found["runs"] and (not found["ended"] or link in SLOW), found
 
 
+def test_the_memory_of_a_walk_is_its_own_and_not_that_of_the_process_that_starts_it() -> None:
+    """The control: before, a walk that took little failed if the tests before it had taken much."""
+    held = np.ones(128 * MEBIBYTE, dtype=np.uint8)
+    code = "from tests.pages.largest_controls import peak\nprint(peak())"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert 1 < int(ran.stdout) < held.nbytes // MEBIBYTE
+
+
 def test_a_walk_that_is_ended_by_time_says_so() -> None:
     """The control: before, it counted as one that raised nothing."""
     found = largest(*LINKS["conversation, median, thresholds"], seconds=5)  # it takes ten times as long

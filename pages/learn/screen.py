@@ -152,8 +152,10 @@ def _reveal(posed: GuessQuestion, place: DeltaGenerator, *, guess: LessonSetting
         record.question, shown = question, True
     else:
         with presentation_place("reveal"):
-            key = in_link(f"{lesson}-shown")
-            shown = bool(st.toggle("Show what happens", key=key, bind="query-params", on_change=to_link, args=(key,)))
+            key = f"{lesson}-shown"
+            shown = bool(
+                st.toggle("Show what happens", key=in_link(key), bind="query-params", on_change=to_link, args=(key,))
+            )
     hide_part("guess" if shown else "slider")
     SCREEN.get().shown, SCREEN.get().lesson = shown, lesson
     SCREEN.get().guessed = moved

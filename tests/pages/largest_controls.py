@@ -16,6 +16,7 @@ import signal
 import sys
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 ROUNDS = 6
@@ -54,8 +55,15 @@ class PageWalk:
 
 
 def peak() -> int:
-    """The most memory that the process has held, in MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    """The most memory that the process has held, in MiB.
+
+    From the process's own status where there is one: what getrusage tells starts at the size of the process that
+    started it, and that one has run other tests.
+    """
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM")) // 1024
 
 
 def limit_memory(megabytes: int) -> None:

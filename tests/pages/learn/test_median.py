@@ -16,6 +16,7 @@ from dplab.limits.medians import MEASURED_BITS
 from pages.charts.picture import Curve, Dots, Picture, Rule, Wall, numbers
 from pages.learn.median import figure
 from pages.learn.median.figure import NAMES, chance, log_chance
+from tests.pages.drawn_charts import drawn
 from tests.pages.learn.test_lessons import lesson
 from tests.pages.lessons import checked, interval
 from tests.pages.opening import opened, texts
@@ -150,7 +151,9 @@ def test_act_two_draws_the_rows_of_delta_0_and_an_order_without_a_constant() -> 
 
 
 def test_act_two_says_that_the_stable_median_is_for_stable_data() -> None:
-    app = opened("learn/page.py", lesson="median", **{"median-picture": "Act two", "median-shown": "true"})
+    link = {"median-picture": "Act two", "median-shown": "true", "median-walk": "search"}  # no mechanism walks here
+    app = opened("learn/page.py", lesson="median", **link)
+    assert set(drawn(app)) == {"median_delta_chart"} and not app.error and not app.warning
     page = texts(app)
     assert "δ = 0 needs at least **1,387** rows" in page and "= **5**" in page
     assert "on data that are not stable it mostly refuses" in page

@@ -215,7 +215,7 @@ def test_a_conversation_is_audited_by_its_first_questions(key: str) -> None:
 def test_the_lesson_says_how_many_programs_there_are_and_how_runs_and_failures_are_shared() -> None:
     words = texts(opened(lesson="audit", audit_shown="true", audit_runs="10000"))
     assert "Fifteen programs claim ε = 1, but for some this is false." in words and "Is ε = 1 true?" in words
-    assert len(SUSPECTS) == 14 and EPSILON == 1 and {bool(each.fault) for each in SUSPECTS} == {True, False}
+    assert EPSILON == 1 and [bool(each.fault) for each in SUSPECTS].count(True) == 13 == len(SUSPECTS) - 2
     own = texts(opened(lesson="audit", audit_shown="true", audit_runs="10000", audit_of="identity"))
     assert "Fifteen programs claim ε = 1;" in own
     assert (
