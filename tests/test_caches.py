@@ -115,7 +115,7 @@ GROWING = {
     "pages.release.worker:_under_way": "draws under way, by random name and digest; each leaves when it is done",
     "pages.learn.lecture.rooms:_rooms": "rooms of class guesses, weakly: their teachers' sessions keep them",
     "pages.release.shared_rows:_shared": "rows that a steward shares with analysts, weakly: one session keeps them",
-    "pages.shell.tasks.jobs:_unfinished": "work that a session still owns, held weakly: it ends with its session",
+    "pages.shell.tasks.jobs:_unfinished": "work that a session still owns, weakly: it ends with its session",
     "pages.shell.tasks.shared:_results": "releases of generated and bundled data, which are public",
     "pages.shell.tasks.shared:_parts": "errors, walls and pictures of generated and bundled data, which are public",
     "pages.shell.session:_awaited": "work that a closed tab's file is kept for, while it is under way",

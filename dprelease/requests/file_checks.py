@@ -223,7 +223,8 @@ def _built(drawn: Release, lines: Rows, *, refused: bool) -> Release | None:
             return None
         return replace(drawn, query_indices=asked, rows=rows, guesses=guesses, paid=paid, declined=declined)
     if isinstance(drawn, RuleRelease):
-        return replace(drawn, chosen=np.array([int(text) for text in columns["number"]], dtype=np.int64))
+        [rule] = map(int, columns["number"])  # a file of several rules, or of none, is no release
+        return replace(drawn, chosen=np.array([rule])) if 0 <= rule < drawn.problem.queries.count else None
     cells = [int(text) for text in columns["cell"]]
     most = max(size, drawn.problem.domain.ordered + 1) if isinstance(drawn, ValueRelease) else size
     if refused != (cells == [-1]) or not all(-1 <= cell < most for cell in cells):

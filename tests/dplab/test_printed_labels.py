@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import lambertw
 
 from dpcore.core import Integers, Neighbours, Problem
 from dpcore.data.columns import Number
@@ -15,6 +16,7 @@ from dpcore.limits.attacks import fat_shattering
 from dpcore.limits.bounds import minimax as histograms
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.marginals.polynomials import Polynomial, chebyshev, minimax
+from dpcore.mechanisms.net import listed_net
 from dpcore.mechanisms.subsamples.subsampling import answer_chance, calibrated_plan, paper_delta
 from dpcore.queries.ranges import Intervals
 from dpcore.randomness.laws import laplace_tail
@@ -24,7 +26,7 @@ from dplab.printed.random import FIGURE_EPSILON, figure_2_losses, quantile_sprea
 from dplab.printed.rectangles import rectangle_table
 from dplab.printed.stability import NOT_APPLICABLE, stability_table
 from dplab.printed.synthetic import halfspace_table, interval_table, net_table
-from dplab.printed.weights import FITS, LINE, fitted_error, weights_table
+from dplab.printed.weights import FITS, LINE, fitted_error, listed_cells, weights_table
 
 BETA = 0.05
 log10 = math.log10
@@ -133,6 +135,10 @@ def test_random_privacy(k: int, n: int, epsilon: float) -> None:
     above = np.linspace(0.05, 1, 20_001)
     gamma_2 = min(1, float((above + 2 * np.exp(-((above - 0.05) ** 2) * n)).min()))
     spreads, shift = quantile_spreads(n=min(n, 200)), pairs.shift
+    # The least ln(1/ρ)/(2(0.1 − ρ)²): where its derivative is 0, ln ρ − ½ is a branch of Lambert's W.
+    rho = math.exp(lambertw(-0.1 / (2 * math.sqrt(math.e)), -1).real + 0.5)
+    dkw = math.ceil(math.log(1 / rho) / (2 * (0.1 - rho) ** 2))
+    by_ranks = next(m for m in itertools.count(1) if m + 1 >= 10)  # the last of m + 1 is the largest: chance 1/(m + 1)
     compared = compare(
         random_table(cells=k, n=n, epsilon=epsilon),
         {
@@ -149,6 +155,7 @@ def test_random_privacy(k: int, n: int, epsilon: float) -> None:
             "rows from which Figure 2's empty cells may stay empty, 2k/γ at γ = 0.1": (None, 2 * 400 / 0.1),
             "probability that two samples of n of n + 1 rows are a given pair, 2/n²": (2 / n**2, 2 / (n + 1) ** 2),
             "γ₂ at δ = 0.05, least δ′ + 2e^(−(δ′−δ)²n)": (gamma_2, (math.floor(0.05 * (n // 2)) + 1) / (n // 2)),
+            "samples of the sensitivity for γ = 0.1": (dkw, by_ranks),
             "spread of the 0.9 quantile of |x − x′|: n/2 pairs, or the U-statistic of all": spreads,
         },
     )  # fmt: skip
@@ -269,6 +276,8 @@ def test_queries_that_weigh_rows(points: int, scale: float, alpha: float, n: int
     ).best
     table = weights_table(points=points, scale=scale, alpha=alpha, n=n, epsilon=epsilon)
     crossing = next(each.holds for each in table.lines if each.what.startswith("queries from"))
+    # Of 50 queries: a sample of m points misses some of them by more than 0.1 with chance below 2·50·e^(−2m·0.1²).
+    small = next(m for m in itertools.count(1) if 2 * 50 * math.exp(-2 * m * 0.1**2) < 1)
     assert crossing is not None
     compared = compare(
         table,
@@ -282,6 +291,7 @@ def test_queries_that_weigh_rows(points: int, scale: float, alpha: float, n: int
             "rows needed, order FSD·ln U/(εη³)": (
                 log10(points * math.log(points) / (epsilon * alpha**3)), log10(4 / (epsilon * alpha) * net)
             ),
+            "points of a small database for 50 queries at α = 0.1": (None, small),
             "error of k = 2^d queries, order n^⅔·(ln k·ln U/ε)^⅓, of n": (roth / n, None),
             "queries from which that is less than Hardt and Talwar's √k·ln(U/k)/ε, n^(4/3)": (
                 log10(n ** (4 / 3)), crossing
@@ -292,6 +302,11 @@ def test_queries_that_weigh_rows(points: int, scale: float, alpha: float, n: int
             "error of rows fitted to answers of error α": (2 * alpha, fitted_error(alpha=alpha)),
         },
     )  # fmt: skip
+    held = next(line for label, line in compared.items() if label.startswith("points of a small"))
+    most = min(listed_net.MAX_COUNTED, listed_net.MAX_EFFORT // 50)
+    cells = max(cells for cells in range(2, small) if math.comb(small + cells - 1, cells - 1) <= most)
+    assert held.why.endswith(f"can be listed on up to {cells} cells")
+    assert (held.printed_words, listed_cells(small)) == ("O(FSD/η²·log²(1/η))", cells)
     assert best >= (compared["lower bound on the error, in rows"].holds or 0), "step by step is no worse"
 
     def ours_over_theirs(log10_queries: float) -> float:

@@ -61,7 +61,7 @@ TABLE = DeclaredTable(
 )
 KEYS = (
     *("identity", "exponential_median", "counted-mean", "stable_median", "windows", "mwem", "intervals-recursive"),
-    *("whole-table", "weights", "direct-tables", "halfspaces", "boxes", "marginals-decision-lists"),
+    *("whole-table", "weights", "direct-tables", "halfspaces", "boxes", "marginals-decision-lists", "learner"),
 )
 
 
@@ -360,6 +360,10 @@ CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
     ),
     "a group without its quantiles": ("group-quantiles", "quantiles.csv", lambda r: r.pop()),
     "a quantile of fewer places": ("group-quantiles", "quantiles.csv", lambda r: named(r, "rows", lambda x: x + "0")),
+    "two rules": ("learner", "answers.csv", lambda r: r.append(r[1])),
+    "no rule": ("learner", "answers.csv", lambda r: r.pop()),
+    "a rule beyond the class": ("learner", "answers.csv", lambda r: named(r, "number", lambda x: "1000000")),
+    "another rule's number": ("learner", "answers.csv", lambda r: named(r, "number", lambda x: str(int(x) ^ 1))),
     "a share above one": ("marginals-decision-lists", "answers.csv", lambda r: r[1].__setitem__(-1, "1.5")),
 }  # fmt: skip
 

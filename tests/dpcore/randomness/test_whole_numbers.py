@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpcore.core import Neighbours, ParameterError
 from dpcore.mechanisms.ranges.halving import Halving
+from dpcore.mechanisms.robust.smooth_median import SmoothNoise, ladder
 from dpcore.randomness import (
     Account,
     Answers,
@@ -28,6 +29,7 @@ from dpcore.randomness import (
     Secure,
     SparseVector,
     SubsampleVotes,
+    WeightedCounts,
 )
 from dpcore.randomness.candidates import Candidates
 from dpcore.randomness.choices import DatabaseChoice
@@ -44,6 +46,7 @@ SAMPLERS: dict[str, Callable[[], Sampler]] = {
 }
 Values = NDArray[Any]
 EDGES = np.array([[0]]), np.array([[1]])
+STEPS: dict[str, Any] = {"ladder": ladder(epsilon=1.0, delta=0.1, cells=3), "epsilon": 1.0, "cells": 3}
 
 
 class First:
@@ -69,6 +72,12 @@ def listed(scores: Values) -> Any:
 
 DRAWS: dict[str, Callable[[Values], Draw[Any]]] = {
     "NoisyCounts": lambda values: NoisyCounts(values[None], epsilon=1.0, sensitivity=1),
+    "WeightedCounts": lambda values: WeightedCounts(
+        values[None], weights=np.array([1, 2, 1]), first=-1, epsilon=1.0, delta=0.1
+    ),
+    "WeightedCounts, its weights": lambda values: WeightedCounts(
+        np.array([[5]]), weights=values[values != 0], first=-1, epsilon=1.0, delta=0.1
+    ),
     "GaussianCounts": lambda values: GaussianCounts(values[None], sigma=1.0, squared_shift=1),
     "NoisyComparisons": lambda values: NoisyComparisons(values[None], 1, epsilon=1.0, sensitivity=1),
     "NoisyComparisons, its threshold": lambda values: NoisyComparisons(
@@ -77,6 +86,8 @@ DRAWS: dict[str, Callable[[Values], Draw[Any]]] = {
     "Choice": lambda values: Choice(values[None], epsilon=1.0, sensitivity=1),
     "DatabaseChoice": lambda values: DatabaseChoice(net=listed(values), epsilon=1.0, sensitivity=1),
     "MedianCuts": lambda values: MedianCuts(values, *EDGES, epsilon=1.0, sensitivity=1),
+    "SmoothNoise": lambda values: SmoothNoise(values, np.array([0]), **STEPS),
+    "SmoothNoise, its step": lambda values: SmoothNoise(np.array([0]), values, **STEPS),
     "Answers": lambda values: Answers(values, epsilon=1.0, delta=0.1),
     "FairSplit": lambda values: FairSplit(values[None]),
     "SubsampleVotes": lambda values: SubsampleVotes(values, First(), rows=1, times=1),
@@ -117,7 +128,7 @@ def test_a_draw_takes_whole_numbers_alone(draw: str, wrong: str) -> None:
 def test_every_sampler_makes_draws_of_whole_numbers_of_any_width(sampler: str) -> None:
     for kind in (np.int64, np.int32, np.uint8):
         counts = np.array([0, 1], dtype=kind)
-        for make in (DRAWS["NoisyCounts"], DRAWS["GaussianCounts"], DRAWS["Choice"]):
+        for make in (DRAWS["NoisyCounts"], DRAWS["WeightedCounts"], DRAWS["GaussianCounts"], DRAWS["Choice"]):
             assert np.issubdtype(np.asarray(SAMPLERS[sampler]().draw(make(counts), 1)).dtype, np.signedinteger)
 
 

@@ -66,7 +66,7 @@ def test_errors_are_those_of_rows_counted_one_by_one(least: int, signed: bool) -
         away = np.array([np.abs(counted(every, queries, mass / N) - truth) for mass in released.histogram()])
         np.testing.assert_allclose(run.worst, away.max(axis=1), atol=1e-9)
         np.testing.assert_allclose(run.mean, away.mean(axis=1), atol=1e-9)
-        assert run.synthetic and run.guaranteed == mechanism.accuracy(on_line, BETA).value
+        assert run.synthetic and run.guaranteed == best.accuracy(on_line, BETA).value
         assert (run.worst <= run.guaranteed).mean() >= 0.8
     worst = {run.key: run.worst.mean() for run in runs}
     assert worst["answer-projection"] <= worst["marginals-direct"] + 1e-9 or not signed
