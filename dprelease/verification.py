@@ -113,9 +113,12 @@ OF_THE_REQUEST = (
     "whose rows were counted together, how many of a person, which columns were read, whether cells may be missing, "
     "what becomes of numbers out of bounds, their unit, the order of labels, the settings that the file was read with, "
     "declared bounds and fineness of which the released cells show only a part, the conditions behind the names of "
-    "attributes, which values of a column are a label, "
-    "how fine the line of a mean or of a question without an answer was, the number of the draw and, where another "
-    "request has files of the same form, the class of queries, n, relation, mechanism and parameters"
+    "attributes, which values of a column are a label, how fine the line of a mean or of a question without an answer "
+    "was, the number of the draw, the level of intervals of a file that has none and, where another request has files "
+    "of the same form, the class of queries, n, relation, mechanism and parameters"
+)
+OF_THE_DIGEST = (
+    "Intervals from simulated releases depend on the digest of the whole request, and often differ for another one."
 )
 OF_THE_NUMBERS = (
     "whether estimates of windows, trees, strategies and quantiles by group, projected answers and the rounds of MWEM "
@@ -130,7 +133,7 @@ def unverifiable() -> list[str]:
     fields = "; ".join(f"{name} ({what})" for name, (_, _, what) in UNVERIFIABLE_FIELDS.items())
     return [
         f"These fields cannot be checked from files alone: {fields}.",
-        f"Not checked in the request: {OF_THE_REQUEST}.",
+        f"Not checked in the request: {OF_THE_REQUEST}. {OF_THE_DIGEST}",
         f"Not checked in the released numbers: {OF_THE_NUMBERS}.",
         f"Not checked in the chain: {OF_THE_CHAIN}; {OF_THE_WHOLE}. Ask for: run.py ledger check --against "
         "certificate.json.",

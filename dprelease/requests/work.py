@@ -26,7 +26,9 @@ CELL_SECONDS = 4e-6
 INTERVAL_SECONDS = {(1, 1): 2e-3, (2, 1): 2e-3, (1, 2): 6e-3, (1, 3): 6e-3, (2, 2): 2.5e-2}
 """To find a group's intervals twice, as mock statistics have some too, by how many numbers and the degree."""
 DRAWN_SECONDS, SHARE_SECONDS = 2e-6, 3e-7
-"""To draw a cell's noise again for intervals, and to find one quantile's half-width there."""
+"""To draw a cell's noise again for intervals of quantiles, and to find one quantile's half-width there."""
+WIDTH_SECONDS, ENDS_SECONDS = 2e-7, 5e-5
+"""To find a half-width among a cell's errors, for each of them, and to round its ends for the file and its check."""
 
 
 def too_much_work(request: Request) -> str:
@@ -67,8 +69,8 @@ def _file_seconds(part: RequestPart) -> float:
     if domain.listed and part.mechanism.releases == "data":
         seconds += LINE_SECONDS * domain.size
         if has_drawn_ends(part.mechanism, part.problem):  # for the file, and for its check
-            each = part.mechanism.preview_seconds(part.problem)[1] + DRAWN_SECONDS * domain.size
-            seconds += 2 * draws_of_cells(domain.size) * each
+            each = part.mechanism.preview_seconds(part.problem)[1] + WIDTH_SECONDS * domain.size
+            seconds += 2 * draws_of_cells(domain.size) * each + ENDS_SECONDS * domain.size
     if isinstance(part.mechanism, WholeTable):
         seconds += CELL_SECONDS * part.n * len(part.reading.columns)
     if isinstance(part.mechanism, GroupMechanism):

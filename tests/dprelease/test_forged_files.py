@@ -41,6 +41,7 @@ from dprelease.ledger.units import Price
 from dprelease.release import release
 from dprelease.requests import file_checks
 from dprelease.requests.file_checks import OTHER, read_rows
+from dprelease.requests.intervals import drawn_ends, end_names
 from dprelease.requests.parts import Request
 from dprelease.requests.quantile_tables import quantile_table
 from dprelease.requests.tables import table_csv
@@ -406,13 +407,20 @@ def test_an_interval_of_groups_that_differs_in_the_last_digit_is_another_compute
     ],
 )
 def test_numbers_that_no_structure_gives_away_are_named(releases: Callable[[str], Stored], key: str, told: str) -> None:
+    """Where intervals stand beside them, their ends are moved as well: half-widths do not depend on the numbers."""
     stored = releases(key)
-    [name] = stored.files
-    rows = list(csv.reader(io.StringIO(stored.files[name].decode(), newline="")))
-    moved(rows, 1.0)
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    assert said_of(stored, name, out.getvalue().encode()) == []
+    [(name, contents)] = stored.files.items()
+    table, request = pd.read_csv(io.BytesIO(contents)), Request.of(stored.body["request"])
+    [part] = request.parts
+    table["rows"] += np.eye(len(table))[1] - np.eye(len(table))[0]
+    ends = list(end_names("rows"))
+    assert (ends[0] in table) == (key != "tree-windows")
+    if ends[0] in table:
+        assert said_of(stored, name, table_csv(table)) == [OTHER.format(name=name)]
+        rows, level = table["rows"].to_numpy(), part.level
+        both = drawn_ends(rows, part.mechanism, part.problem, level=level, digest=request.digest)
+        table = table.assign(**dict(zip(ends, both, strict=True)))
+    assert said_of(stored, name, table_csv(table)) == []
     assert any("released numbers" in each and told in each for each in unverifiable())
 
 
@@ -512,14 +520,15 @@ def test_an_error_that_another_computer_finds_is_the_same(of_many: Callable[[str
 
 LINE = Number(high=100.0, bits=5)
 OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
-    "parameters": ("windows", {"values": {"epsilon": 0.125}}),
-    "mechanism": ("windows", {"entry_key": "tree-windows", "values": {}}),
+    "parameters": ("tree-windows", {"values": {"epsilon": 0.125}}),
+    "mechanism": ("mwem", {"entry_key": "tree-windows", "values": {}}),
     "n": ("identity", {"n": 7}),
-    "relation": ("windows", {"neighbours": Neighbours.REPLACE_ONE}),
+    "relation": ("tree-windows", {"neighbours": Neighbours.REPLACE_ONE}),
     "class of queries": ("identity", {"queries": Cells(domain=LINE)}),
     "their unit": ("identity", {"reading": Columns(names=("age",), on=replace(LINE, unit="USD"))}),
     "which columns were read": ("identity", {"reading": Columns(names=("pay",), on=LINE)}),
     "the number of the draw": ("identity", {"draw": 9}),
+    "the level of intervals of a file that has none": ("mwem", {"level": 0.99}),
     "the settings that the file was read with": ("identity", {"file_format": Format(decimal=",", separator=";")}),
     "whose rows were counted together": ("identity", {"person": "who"}),
     "how many of a person": ("identity", {"person": "who", "rows_a_person": 2}),
@@ -542,19 +551,16 @@ def charged(document: dict[str, Any], price: Price) -> Price:
     return Price.read(budget)
 
 
-@pytest.mark.parametrize("told", OTHERS)
-def test_another_request_that_has_the_same_files_is_named_among_what_files_cannot_tell(
-    releases: Callable[[str], Stored], told: str
-) -> None:
-    """A certificate made up of another request, with its own guarantee, accuracy and charge."""
-    key, changed = OTHERS[told]
-    stored = releases(key)
+def faults_of_another_request(stored: Stored, key: str, changed: dict[str, Any]) -> list[str]:
+    """Make up a certificate of another request, with its own guarantee, accuracy and charge, and verify it."""
     genuine = copy.deepcopy(certificate(stored))
     request = request_for(key)
     if "reading" in changed:
         changed = changed | {"queries": type(request.parts[0].queries)(domain=changed["reading"].domain)}
     whole = {
-        name: value for name, value in changed.items() if name in ("draw", "person", "rows_a_person", "file_format")
+        name: value
+        for name, value in changed.items()
+        if name in ("draw", "level", "person", "rows_a_person", "file_format")
     }
     request = replace(request, **whole) if whole else altered(request, **changed)
     registration = replace(
@@ -568,8 +574,35 @@ def test_another_request_that_has_the_same_files_is_named_among_what_files_canno
         before=Spent(budget=budget, spent=price), by="Grace", at=genuine["at"],
     )  # fmt: skip
     assert body["request"] != genuine["request"]
-    assert verify(canonical(rebooked(body | {"ledger": genuine["ledger"], "digest": ""})), stored.files) == []
+    return verify(canonical(rebooked(body | {"ledger": genuine["ledger"], "digest": ""})), stored.files)
+
+
+@pytest.mark.parametrize("told", OTHERS)
+def test_another_request_that_has_the_same_files_is_named_among_what_files_cannot_tell(
+    releases: Callable[[str], Stored], told: str
+) -> None:
+    key, changed = OTHERS[told]
+    assert faults_of_another_request(releases(key), key, changed) == []
     assert any(told in sentence for sentence in unverifiable())
+
+
+SAME_FORM = (
+    *("parameters", "n", "relation", "their unit", "which columns were read", "the number of the draw"),
+    *("the settings that the file was read with", "whose rows were counted together", "how many of a person"),
+)
+"""Other requests whose files of windows would have the same columns and lines."""
+
+
+@pytest.mark.parametrize("told", SAME_FORM)
+def test_intervals_of_simulated_releases_tell_another_request(releases: Callable[[str], Stored], told: str) -> None:
+    """Where half-widths are whole numbers, as a hierarchy's of one level are, another request may have the same."""
+    stored, [_, changed] = releases("windows"), OTHERS[told]
+    assert faults_of_another_request(stored, "windows", changed) == [OTHER.format(name=next(iter(stored.files)))]
+    assert any("simulated releases depend on the digest" in each and "often" in each for each in unverifiable())
+
+
+def test_another_request_with_the_same_whole_half_widths_is_not_told(releases: Callable[[str], Stored]) -> None:
+    assert faults_of_another_request(releases("hierarchy"), "hierarchy", {"draw": 9}) == []
 
 
 def test_the_noise_of_a_whole_table_is_told_by_its_distances(releases: Callable[[str], Stored]) -> None:
