@@ -358,7 +358,7 @@ def traced_scores(traced: Traced) -> Picture:
     top = 1.15 * max(float(np.abs(numbers(each.value)).max()) for each in bars)
     return Picture(
         title="All scores",
-        x=Axis(title="score, in standard deviations of people outside", low=ends[0], high=ends[1], form="~g"),
+        x=Axis(title="score, in standard deviations", low=ends[0], high=ends[1], form="~g"),
         y=Axis(title="share of each group", low=-top, high=top, shown=False),
         marks=[*bars, Rule(role="ink", x=traced.threshold, label="accused from here", side="left")],
         sentence=f"{percent(traced.found)} of {len(traced.members):,} members and {percent(traced.accused)} of "

@@ -68,8 +68,7 @@ def lesson() -> None:
     wanders = f"The count of a sample varies by about √n = {significant(n**0.5)}"
     if n**0.5 >= FAR * folded.modulus:
         text = (
-            f"{wanders}, far more than m = {folded.modulus}. The folded counts of two samples are therefore "
-            "almost independent."
+            f"{wanders}, far more than m = {folded.modulus}. The folded counts of two samples are almost independent."
         )
     else:
         text = f"{wanders}, and m = {folded.modulus}. With more rows the folded counts would be closer to independent."
@@ -79,7 +78,7 @@ def lesson() -> None:
         distributional_words(folded, net, n=n),
         without_replacement(n),
         reference="Blum, Ligett and Roth (2013), section 7, Theorems 7.3 and 7.5.",
-        meaning="Noise of scale 1/ε protects every row. It does "
+        meaning="Noise protects every row. It does "
         f"{'not' if folded.beta(1.0) else 'here, up to a loss of 1, also'} hide which sample was asked.",
     )
     kit.break_it(

@@ -29,7 +29,7 @@ def lesson() -> None:
         attributes = int(stops("Attributes d", tracing.ATTRIBUTES, 1024, key="tracing-attributes"))
     members = int(stops("Members n", (50, 100, 200, 500), 100, key="tracing-members"))
     noisy = choice("The averages are", {"exact": "exact", "noisy": "private"}, key="tracing-means") == "noisy"
-    epsilon = stops("Privacy budget ε of all averages", tracing.LOSSES, 1.0, key="tracing-epsilon", help_text=EPSILON)
+    epsilon = stops("Privacy budget ε of all averages", tracing.LOSSES, 1.0, key="tracing-noise", help_text=EPSILON)
     with kit.more():
         seed = kit.draws_seed()
     guess = screen.guess_number(
@@ -94,7 +94,7 @@ def lesson() -> None:
         kit.break_it(
             "At ε = 1 the attack finds hardly more members than strangers.",
             "Make the averages private",
-            {"tracing-means": "noisy", "tracing-epsilon": kit.stop(1)},
+            {"tracing-means": "noisy", "tracing-noise": kit.stop(1)},
         )
 
 
