@@ -156,7 +156,10 @@ def audited(app: AppTest, label: str) -> dict[str, str]:
 
 PLAY: list[tuple[str, dict[str, str]]] = [
     ("conversation/page.py", {"ask": "median"}),
-    ("play/page.py", {"mechanism": "gaussian", "delta": "1e-8", "neighbours": "add or remove one row"}),
+    (
+        "play/page.py",
+        {"mechanism": "gaussian", "delta": "1e-8", "neighbours": "add or remove one row", "card": "attack"},
+    ),
     ("one_number/page.py", {"robust": "subsample-groups"}),
     ("tables/page.py", {}),
     ("tables/page.py", {"view": "All tables of k attributes"}),
