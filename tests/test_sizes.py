@@ -301,7 +301,7 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
     "a public n": ("play/page.py", {"data": "bimodal", "neighbours": ADD_REMOVE.words, "bits": "14"}),
     **{
         f"weighted sums, {key}": ("play/page.py", WEIGHTED | {"mechanism": key})
-        for key in ("linear-net", "net-walk", "answers-net")
+        for key in ("linear-net", "net-walk", "answers-net", "dual-query")
     },
     **{f"shapes, {key}": ("data/page.py", {"way": "Generated", "shape": key}) for key in ("skewed", "clouds")},
     "plan": ("plan/page.py", {}),
