@@ -275,7 +275,7 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
         f"one column, {key}": ("one_number/page.py", {"data": data, "robust": key})
         for key, data in (
             ("subsample-groups", "earnings.earnings"), ("subsample_larger", "penguins.species"),
-            ("subsample_commonest", "adult.sex"), ("stable-mode", "adult.sex"),
+            ("subsample_commonest", "adult.sex"),
         )
     },
     **{
