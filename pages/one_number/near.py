@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -53,13 +54,13 @@ class NearOutcome(Outcome[AnsweringT], Generic[AnsweringT]):
         st.header(f"95 in 100 answers {within}")
         st.markdown(f"{self.about()} :gray-badge[true] :blue-badge[simulated]")
 
+    @abstractmethod
     def about(self) -> str:
         """Return what the data are like, in a sentence."""
-        raise NotImplementedError
 
+    @abstractmethod
     def own_picture(self) -> tuple[str, Picture, str]:
         """Return the title, the picture and the badge of why it is so near."""
-        raise NotImplementedError
 
     @override
     def draw_answer(self) -> None:

@@ -11,12 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dpcore.core import DataError, Neighbours, ParameterError
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.unlisted.texts import LabelCounts, TextColumn
 from dpcore.mechanisms.histograms.optimal_labels import ADDED
+from dpcore.mechanisms.histograms.threshold import ThresholdMechanism
 from dprelease.certificate import certificate, verify
 from dprelease.downloads import downloads_of, faults_of_files
 from dprelease.engines.tables import Snapshot, _bare
@@ -135,7 +137,8 @@ def test_a_draw_that_raises_keeps_its_charge_and_quotes_no_label(
 def test_what_cannot_be_released_has_a_sentence_and_no_charge(tmp_path: Path) -> None:
     table = table_of()
     ledger, dataset_id = held(tmp_path, table, asked())
-    counted = Snapshot(**_bare("names", ("who", "name"), 0, ()), parts=(), cells=None, counts=None)  # type: ignore[arg-type]
+    nothing = np.zeros(0, dtype=np.int64)
+    counted = Snapshot(**_bare("names", ("who", "name"), 0, ()), parts=(), cells=nothing, counts=nothing)
     refused = release(ledger, dataset_id, asked(), counted, ANALYST)
     assert isinstance(refused, Refused) and refused.sentence == FILES_ONLY
     replaced = asked(neighbours=Neighbours.REPLACE_ONE, n=table.row_count)
@@ -174,7 +177,8 @@ def test_forged_labels_are_refused_though_all_is_sealed_anew(tmp_path: Path) -> 
     stored = release(ledger, dataset_id, request, table, ANALYST)
     assert isinstance(stored, Stored)
     [part] = request.parts
-    threshold = str(part.mechanism.threshold(part.problem))  # type: ignore[attr-defined]
+    assert isinstance(part.mechanism, ThresholdMechanism)
+    threshold = str(part.mechanism.threshold(part.problem))
     rows = list(csv.reader(io.StringIO(stored.files["labels.csv"].decode(), newline="")))
 
     def faults(changed: list[list[str]], *, sealed: bool = True) -> list[str]:

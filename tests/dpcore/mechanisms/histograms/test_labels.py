@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -244,9 +245,10 @@ def test_unfit_records_and_settings_have_a_sentence_that_quotes_none() -> None:
         assert "long text" not in str(caught.value)
     with pytest.raises(DataError):
         Dataset(domain, np.array([1, 2]), MADE)
-    for longest in (0, MAX_LONGEST + 1, 2.0, True):
+    wrong: tuple[Any, ...] = (0, MAX_LONGEST + 1, 2.0, True)
+    for longest in wrong:
         with pytest.raises(ParameterError):
-            TextColumn(column="name", longest=longest)  # type: ignore[arg-type]
+            TextColumn(column="name", longest=longest)
 
 
 def test_mock_data_have_public_labels() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -176,11 +177,11 @@ def test_it_is_never_released_and_public_numbers_alone_set_the_noise(seed: int) 
     "wrong",
     [{"statistic": "mean"}, {"rows": 1}, {"epsilon": 0.0}, {"samples": 10**6}, {"samples": 3}, {"gamma": 1.0}],
 )
-def test_settings_that_mean_nothing_get_a_sentence(wrong: dict[str, object]) -> None:
-    usual: dict[str, object] = {
+def test_settings_that_mean_nothing_get_a_sentence(wrong: dict[str, Any]) -> None:
+    usual: dict[str, Any] = {
         "statistic": "gini", "distribution": public_distribution("even", 8), "rows": 9, "epsilon": 1.0,
     }  # fmt: skip
     with pytest.raises(ParameterError):
-        SampledNoise(**{**usual, **wrong})  # type: ignore[arg-type]
+        SampledNoise(**{**usual, **wrong})
     with pytest.raises(ParameterError, match="public distribution"):
         public_distribution("private", 4)

@@ -11,6 +11,7 @@ from dpcore.core import Neighbours, Problem
 from dpcore.data.columns import Labels
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.stable_mode import StableMode
+from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.queries.ranges import Cells
 
 Counts = tuple[int, ...]
@@ -62,7 +63,9 @@ def test_rows_needed_are_those_of_one_label_and_subsamples_refuse_more() -> None
         assert StableMode().stability(np.array([rows, 0, 0]), problem)[1] >= stable
         assert StableMode().stability(np.array([max(rows - 1, 0), 0, 0]), problem)[1] < max(stable, 2)
     problem = Problem(domain=domain, queries=Cells(domain=domain), n=1_000)
-    plan = entry("subsample_commonest").make().plan(problem)  # type: ignore[attr-defined]
+    mechanism = entry("subsample_commonest").make()
+    assert isinstance(mechanism, SubsampleAggregate)
+    plan = mechanism.plan(problem)
     # 60 rows ahead: the stable mode always answers, while few subsamples of 25 rows agree.
     _, stable = StableMode().stability(np.array([530, 470, 0]), problem)
     assert StableMode().chance(stable) == 1 and plan.threshold > 0.55 * plan.subsamples

@@ -13,7 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.charts.axes import axis_range
-from pages.charts.picture import Axis, Bars, Curve, Dots, Heat, Picture, Rule, Wall
+from pages.charts.picture import Axis, Bars, Curve, Dots, Heat, Mark, Picture, Rule, Wall
 from pages.learn.lecture import guesses, handout, plan
 from pages.learn.lecture.drawing import svg
 from pages.learn.lecture.formula import mathml
@@ -127,11 +127,11 @@ def test_every_formula_of_the_lessons_is_written_without_a_script() -> None:
     assert mathml(r"\min_x a_1^2").startswith("<math><mrow><munder><mi>min</mi><mi>x</mi></munder><msubsup>")
 
 
-AXES = {"x": Axis(low=0, high=10), "y": Axis(low=1, high=100, log=True)}
+LOGARITHMIC = Axis(low=1, high=100, log=True)
 
 
-def picture(*marks: object, **axes: Axis) -> Picture:
-    return Picture(title="t", marks=marks, sentence="a < b", table={}, **{**AXES, **axes})  # type: ignore[arg-type]
+def picture(*marks: Mark, y: Axis = LOGARITHMIC) -> Picture:
+    return Picture(title="t", marks=marks, sentence="a < b", table={}, x=Axis(low=0, high=10), y=y)
 
 
 def test_marks_are_where_the_axes_say() -> None:
@@ -140,7 +140,9 @@ def test_marks_are_where_the_axes_say() -> None:
         Rule(role="ink", x=5, label="here"),
     )
     root = drawn(svg(shown, badge="badge & more", key="k"))
-    box = [float(each) for each in re.findall(r"[\d.]+", root.find("clipPath/polygon").attrib["points"])]  # type: ignore[union-attr]
+    polygon = root.find("clipPath/polygon")
+    assert polygon is not None
+    box = [float(each) for each in re.findall(r"[\d.]+", polygon.attrib["points"])]
     left, top, right, bottom = box[0], box[1], box[2], box[5]
     circles = [(float(each.attrib["cx"]), float(each.attrib["cy"])) for each in root.iter("circle")][:3]
     np.testing.assert_allclose(
