@@ -52,6 +52,8 @@ RULES = {
 }
 SCOPE = "within this ledger only"
 PROVED = "tests/dpcore/mechanisms/test_contract.py"
+CONTRACT = ("data", "value")
+"""Kinds of releases whose laws that test enumerates."""
 DPSCOPE = "0.1.0"
 """Version of this program, as in pyproject.toml."""
 PACKAGES = ("numpy", "opendp")
@@ -233,8 +235,15 @@ def _mechanism(question: RequestPart) -> dict[str, Any]:
         "parameters": question.parameters,
         "sampler": "secure",
         "theorems": list(question.entry.references),
-        "test": f"{PROVED}::test_exact_privacy[{question.entry_key}-{question.neighbours.value}]",
+        "test": _proof(question),
     }
+
+
+def _proof(question: RequestPart) -> str:
+    """Return the test that enumerates the mechanism's law, or the folder of its family's tests that do."""
+    if question.entry.mechanism.releases in CONTRACT:
+        return f"{PROVED}::test_exact_privacy[{question.entry_key}-{question.neighbours.value}]"
+    return "/".join(["tests", *type(question.mechanism).__module__.split(".")[:-1]])
 
 
 def _accuracy(question: RequestPart) -> dict[str, Any]:

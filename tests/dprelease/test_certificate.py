@@ -3,6 +3,7 @@ from __future__ import annotations
 import copy
 import io
 import json
+import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -11,9 +12,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dpcore.core import Neighbours
+from dpcore.core import Entry, Neighbours
 from dpcore.core.safe_csv import frame_csv
-from dprelease.certificate import _accuracy, certificate, faults_against_ledger, verify
+from dpcore.mechanisms import catalogue
+from dprelease.certificate import CONTRACT, _accuracy, certificate, faults_against_ledger, verify
 from dprelease.ledger.canonical import canonical, digest, digest_of_bytes
 from dprelease.ledger.chain import line_of
 from dprelease.ledger.records import Stored
@@ -22,6 +24,7 @@ from dprelease.ledger.units import Price
 from dprelease.release import SAW_TRUE_VALUES, release
 from dprelease.requests.intervals import LEVEL, noise_of_counts
 from tests import ROOT
+from tests.dpcore.mechanisms.test_contract import ENTRIES
 from tests.kit.ledgers import ANALYST, STEWARD, few_rows, plan_of, registered, request_of
 
 Certificate = dict[str, Any]
@@ -331,3 +334,15 @@ def test_a_field_that_was_added_is_named(
     faults = verify(rebooked(told), held[2].files)
     name = ".".join(str(step + 1) if isinstance(step, int) else step for step in (*path, "surely"))
     assert f"The field “{name}” does not belong to a certificate of this request." in faults
+
+
+@pytest.mark.parametrize("entry", catalogue(), ids=lambda entry: entry.key)
+def test_the_test_that_a_certificate_names_is_there(entry: Entry) -> None:
+    """A law is enumerated by the contract, or in the folder of its family by a test that names the mechanism."""
+    if entry.mechanism.releases in CONTRACT:
+        assert entry in ENTRIES
+        return
+    folder = ROOT / "tests" / Path(*entry.mechanism.__module__.split(".")[:-1])
+    tests = [path.read_text(encoding="utf-8") for path in folder.glob("test_*.py")]
+    exact = re.compile(r"hockey_stick|exact_delta|exact_epsilon|losses\(|Enumerate\(")
+    assert any(entry.mechanism.__name__ in text and exact.search(text) for text in tests), folder
