@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from typing import cast
 
 import numpy as np
 import pytest
+from typing_extensions import override
 
-from dpcore.core import Dataset, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
+from dpcore.core import Dataset, Integers, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
 from dpcore.data.columns import Number
 from dpcore.mechanisms.subsamples.near import MedianOfMedians, middle_scores, overflow_delta, smallest_cap
 from dpcore.mechanisms.subsamples.subsampling import row_chance
 from dpcore.queries.ranges import Thresholds
-from dpcore.randomness import Preview
+from dpcore.randomness import Choice, Preview, Sampler, SubsampleVotes
+from dpcore.randomness.sampler import Draw, DrawnT
 from tests.kit.statistics import assert_chance_at_most
 
 GENERATED = Provenance(kind=ProvenanceKind.GENERATED, title="test")
@@ -53,6 +57,55 @@ def test_one_vote_moves_a_score_by_two_halves_and_no_more(seed: int) -> None:
         moved |= set(np.abs(middle_scores(votes[None]) - middle_scores(other[None])).ravel().tolist())
     assert max(moved) == 2
     assert middle_scores(np.array([[0, 3, 0, 1]])).tolist() == [[-4, 0, -2, -2]]
+
+
+class GivenVotes(Sampler):
+    """Draws the votes that are written down, and keeps the choice that is made of them."""
+
+    name = "given"
+
+    def __init__(self, votes: Integers) -> None:
+        self._votes = votes
+        self.choices: list[Choice] = []
+
+    @override
+    def make(self, draw: Draw[DrawnT], trials: int) -> DrawnT:
+        if isinstance(draw, Choice):
+            self.choices.append(draw)
+        votes = self._votes if isinstance(draw, SubsampleVotes) else np.zeros(trials, dtype=np.int64)
+        return cast(DrawnT, votes)
+
+
+def test_no_vote_changes_the_law_of_the_choice_by_more_than_its_share_of_epsilon() -> None:
+    """Exactly, over all votes of six subsamples and every change of one; half the sensitivity is the control."""
+    cells, subsamples = 8, 6
+    listed = itertools.combinations_with_replacement(range(cells), subsamples)
+    votes = np.array([np.bincount(each, minlength=cells) for each in listed])
+    places = {each.tobytes(): place for place, each in enumerate(votes)}
+    mechanism = MedianOfMedians(epsilon=1.0, delta=0.01, rows=1, subsamples=subsamples, buckets=cells)
+    domain = Number(bits=3)
+    problem = Problem(domain=domain, queries=Thresholds(domain=domain), n=12)
+    state = mechanism.prepare(Dataset(domain, np.arange(12) % cells, GENERATED), problem)
+    sampler = GivenVotes(votes)
+    mechanism.run(state, sampler, len(votes))
+    [choice] = sampler.choices
+    cap = int(mechanism.plan(problem).cap)
+    assert 1 < cap < subsamples
+
+    def loss(sensitivity: float) -> float:
+        scores = np.asarray(choice.scores) * choice.epsilon / (2 * sensitivity)
+        logs = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        worst = 0.0
+        for before, after in itertools.permutations(range(cells), 2):
+            has = np.flatnonzero(votes[:, before])
+            changed = votes[has].copy()
+            changed[:, before] -= 1
+            changed[:, after] += 1
+            other = [places[each.tobytes()] for each in changed]
+            worst = max(worst, float(np.abs(logs[other] - logs[has]).max()))
+        return worst
+
+    assert loss(choice.sensitivity) <= mechanism.epsilon / cap < loss(choice.sensitivity / 2)
 
 
 @pytest.mark.parametrize("beta", [0.05, 0.2])
