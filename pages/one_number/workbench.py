@@ -95,7 +95,7 @@ def _code(outcome: Outcome[Any]) -> str:
 ONE_NUMBER = Workbench(
     title="One number",
     lead=(
-        "Some mechanisms may refuse to answer. The more stable an answer is, the more likely it is given.",
+        "Some mechanisms may refuse. The more stable an answer is, the more likely it is given.",
         "A refusal is also an output, and the guarantee covers what it reveals.",
     ),
     key="robust",

@@ -220,8 +220,14 @@ def choice(
 def whole(
     label: str, low: int, high: int, default: int, *, key: str, step: int = 1, help_text: str | None = None
 ) -> int:
-    """Return a whole number, bound to the link; a link out of range gets a warning."""
+    """Return a whole number, bound to the link; a link out of range gets a warning.
+
+    The range may follow the data: a value kept from other data moves into it.
+    """
     check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
+    kept = SessionKey(key, default)
+    if kept.is_set and not low <= kept.value <= high:
+        kept.value = min(max(kept.value, low), high)
     return int(
         st.slider(
             label, low, high, default, step=step, format="%,d", key=in_link(key), help=help_text, bind="query-params"

@@ -76,7 +76,11 @@ def numbers(app: Any) -> dict[str, tuple[Any, Any]]:
     """Controls that hold one number and may be moved, by their key, each with its largest value."""
     found = dict[str, tuple[Any, Any]]()
     for widget in (*app.slider, *app.number_input, *app.select_slider):
-        most = widget.options[-1].replace(",", "") if widget.type == "select_slider" else getattr(widget, "max", None)
+        most = (
+            widget.options[-1].replace(",", "").removesuffix("%")
+            if widget.type == "select_slider"
+            else getattr(widget, "max", None)
+        )
         if widget.disabled or most is None or widget.key is None or isinstance(widget.value, tuple | list):
             continue
         if not widget.key.endswith(("_slider", *KEPT)):

@@ -199,7 +199,7 @@ def test_no_more_work_waits_than_a_pool_allows_and_what_is_no_longer_wanted_does
                 begin_elsewhere()
         begin_elsewhere(max_waiting=4)  # the control
         jobs.begin("key", work, place="place", pool=ThreadPoolExecutor(1), max_waiting=1)  # another pool is not full
-        waiting.pop("place").stop()
+        waiting["place"].stop()  # its session still holds it
         begin_elsewhere(max_waiting=3)
         with pytest.raises(ParameterError):
             begin_elsewhere(max_waiting=3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from pages.shell.state import SessionKey, drop, set_controls
 
@@ -35,3 +36,23 @@ def test_no_session_changes_the_default_of_another(state: dict[str, object]) -> 
     assert names.value == set() and names.default == set() and not state
     names.setdefault(set()).add("Eve")
     assert state == {"names": {"Eve"}}
+
+
+def _whole_of_other_data() -> None:
+    import streamlit as st
+
+    from pages.shell.controls import whole
+    from pages.shell.state import set_controls
+
+    most = st.session_state.get("most", 8)
+    if "kept" in st.session_state:
+        set_controls({"attributes": st.session_state["kept"]})
+    st.write(str(whole("Attributes", 2, most, most, key="attributes")))
+
+
+@pytest.mark.parametrize(("kept", "shown"), [(8, 3), (1, 2), (3, 3)])
+def test_a_value_kept_from_other_data_moves_into_the_range_of_these(kept: int, shown: int) -> None:
+    app = AppTest.from_function(_whole_of_other_data)
+    app.session_state["most"], app.session_state["kept"] = 3, kept
+    app.run()
+    assert not app.exception and app.markdown[0].value == str(shown)
