@@ -195,3 +195,7 @@ def main() -> int:
         return serve(options_of(sys.argv[1:], program="dpscope", explanation=__doc__), python=Path(sys.executable))
     except KeyboardInterrupt:
         return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -45,11 +45,22 @@ class TrialNouns:
     over: str = "all queries"
 
 
-def worst_error(*, report: ErrorReport, lower: Bound | None) -> Picture:
+def worst_error(*, report: ErrorReport, lower: Bound | None, span: Span | None = None) -> Picture:
     """The map of releases of a table, from their report."""
     return worst_map(
-        worst=report.worst, n=report.problem.n, guarantee=report.guarantee, promised=report.bound, lower=lower
+        worst=report.worst,
+        n=report.problem.n,
+        guarantee=report.guarantee,
+        promised=report.bound,
+        lower=lower,
+        span=span,
     )
+
+
+def shared_span(parts: Sequence[tuple[ErrorReport, Bound | None]]) -> Span:
+    """Return the axis on which the errors and bounds of several reports lie, for maps side by side."""
+    answered = np.concatenate([report.answered for report, _ in parts])
+    return span_for(answered, [each for report, lower in parts for each in _bounds(report.bound, lower) if each])
 
 
 def typical_failure(answered: Floats) -> tuple[float, float]:
@@ -105,6 +116,7 @@ def worst_map(
     promised: Bound,
     lower: Bound | None,
     nouns: TrialNouns = TrialNouns(),
+    span: Span | None = None,
 ) -> Picture:
     """Return observed errors as dots, with their upper bound and the lower bound for all mechanisms.
 
@@ -115,13 +127,13 @@ def worst_map(
         promised: the promised worst error.
         lower: an error that no mechanism can guarantee to stay below; None if no theorem applies.
         nouns: what the page calls all this.
+        span: of the axis, if it is shared with another map.
     """
     answered = worst[~np.isnan(worst)]
     if not len(answered):
         return empty_picture(title=TITLE, sentence=f"Every previewed {nouns.run} gave no answer (⊥).")
-    wall = lower.value if lower is not None and lower.applies else 0.0
-    value = promised.value if 0 < promised.value < np.inf else 0.0
-    span = span_for(answered, [each for each in (value, wall) if each])
+    value, wall = _bounds(promised, lower)
+    span = span or span_for(answered, [each for each in (value, wall) if each])
     level, beyond = typical_failure(answered)
     stacks = stack_dots(answered, span, threshold=level)
     top = HEADROOM * max(stacks.tallest, 10)  # the upper third is for words
@@ -171,6 +183,12 @@ def worst_map(
         table={f"{nouns.run}s out of 100": [100 / DOTS] * DOTS, "worst error": short_numbers(stacks.error)},
         height=315,
     )
+
+
+def _bounds(promised: Bound, lower: Bound | None) -> tuple[float, float]:
+    """Return the promised error and the lower bound; 0 for one that is none."""
+    wall = lower.value if lower is not None and lower.applies else 0.0
+    return (promised.value if 0 < promised.value < np.inf else 0.0), wall
 
 
 def _share_along(span: Span, value: float) -> float:

@@ -19,6 +19,7 @@ from pages.shell.ledger.roles import admitted
 from pages.shell.presentation import presentation_requested
 from pages.shell.private.data_in_use import escaped
 from pages.shell.private.steward import BARRED, FIT_ASKED, SAW_TRUE_VALUES, WAITS
+from pages.shell.private.twin import registered_rows
 from pages.shell.status import warn_of_true_values
 from pages.shell.tasks.memory import remember
 
@@ -32,6 +33,8 @@ HELP = "Accesses true values of these columns. Only your screen shows the result
 NOTED = "The ledger records this access to true values, and every later certificate states it."
 """Further help in a data owner's session with a ledger, where the access is recorded at once."""
 MAX_COLUMNS = 12
+FACTOR = 1.5
+"""Largest factor between the number of rows and the registered n that needs no warning."""
 
 
 def show_format(source: Source, readings: Sequence[Reading], *, below_card: bool) -> None:
@@ -78,7 +81,13 @@ def offer_unfit_count(source: Source, readings: Sequence[Reading], *, key: str, 
         return
     if origin.private:
         warn_of_true_values()
-    _show_counts(remember(count_key, lambda: unfit_cells(readings, origin.table)))
+    unfit = remember(count_key, lambda: unfit_cells(readings, origin.table))
+    n = registered_rows(origin)
+    if origin.private and n and unfit and not n / FACTOR <= unfit[0].cells <= FACTOR * n:
+        st.warning(
+            f"The table has {plural(unfit[0].cells, 'row')}, but n = {n:,} is registered: expected errors are for n."
+        )
+    _show_counts(unfit)
 
 
 def _request_count(count_key: str) -> None:

@@ -166,7 +166,11 @@ def declared_table(
     """Return the fully declared columns, and the errors of others by name."""
     columns, errors = [], {}
     for row in rows:
-        if not row.use or row.missing_inputs:
+        if not row.use:
+            continue
+        if row.missing_inputs:
+            if fault := row.described().fault:  # one bound may be typed already, and be none
+                errors[row.name] = fault
             continue
         try:
             columns.append(DeclaredColumn(name=row.name, on=row.domain()))
@@ -242,7 +246,12 @@ def edit_grid(file: SessionFile) -> None:
     )  # fmt: skip
     _every_key(key=f"{file.prefix}keys")
     names = {title: name for name, title in TITLES.items()}
-    for place, edits in key.value["edited_rows"].items():
+    edited, earlier = key.value["edited_rows"], SessionKey[frozenset[tuple[int, str]]](f"{key}-edited", frozenset())
+    cells = frozenset((int(place), names[title]) for place, edits in edited.items() for title in edits)
+    for place, name in earlier.value - cells:  # a cell that is as at first again is no edit any more
+        set_controls({cell_key(file, place, name): getattr(rows[place], _field(name))})
+    earlier.value = cells
+    for place, edits in edited.items():
         for title, value in edits.items():
             set_controls({cell_key(file, int(place), names[title]): _normalize(names[title], value)})
             if names[title] == "kind":

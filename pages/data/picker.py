@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -114,12 +114,20 @@ def choose_data(
     return choice(label, titles, key=key, default=first, help_text=help_text, named_alone=named_alone)
 
 
-def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = False, is_home: bool = False) -> Source:
+def pick_source(
+    *,
+    default: str = SHAPE,
+    pairs: bool = False,
+    persons: bool = False,
+    is_home: bool = False,
+    is_whole: Callable[[Source], bool] | None = None,
+) -> Source:
     """Draw the controls of the data set in use and of its size, which the link holds; return the source.
 
     ``default`` applies if neither the link nor an earlier page names a data set. ``pairs``: the page can draw pairs of
     columns. ``persons``: the page supports persons with several rows. ``is_home``: an empty link opens the page with
-    data of its own, so that no other data has an empty link.
+    data of its own, so that no other data has an empty link. ``is_whole``: whether the page is about all columns of the
+    table, so that the bar names no column.
     """
     own_source = own_rows()
     has_one_column = own_source is None or pairs or not is_map(own_source.domain)
@@ -161,7 +169,7 @@ def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = Fa
     if persons:
         pick_unit(chosen)
     source = current_source(persons=persons)
-    show_data_in_use(source)
+    show_data_in_use(source, whole_table=is_whole is not None and is_whole(source))
     return source
 
 

@@ -65,7 +65,7 @@ def learn() -> None:
     else:
         if chosen:
             warn_of_link("lesson", "The link asks for a lesson that does not exist. Here are all lessons.")
-        st.title("Lower bounds on error, and attacks on privacy", anchor=False)
+        st.title("Lessons: guarantees, attacks and limits", anchor=False)
         st.markdown(
             "Guess, look, then change the settings. All data here are synthetic or public: "
             "this page spends no privacy budget."

@@ -65,7 +65,7 @@ def add_question(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) ->
     """Draw the form that adds a statistic."""
     names = [column.name for column in plan_table.table.used]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        columns = st.multiselect("Columns", names, default=names[:1], key=f"plan_columns_{plan_table.key}")
+        columns = st.multiselect("Columns", names, placeholder="Choose columns", key=f"plan_columns_{plan_table.key}")
         by = pick_groups(plan_table, names, columns)
         options = available_questions(plan_table, columns) if columns and not by else {}
         options |= available_groups(plan_table, columns, by, epsilon=EPSILON)

@@ -52,6 +52,8 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
         + [0.5]
     )
     bottom = floor / 2
+    wholes = sorted({_of_what(question).removeprefix("of ") or "n" for question in plan.questions})
+    whole = " or ".join(wholes) if len(wholes) <= 2 else "its whole"
     marks: list[Mark] = []
     walls = [
         (place, prediction.impossible) for place, prediction in enumerate(predictions) if prediction.impossible > bottom
@@ -102,12 +104,12 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
     return Picture(
         title="Worst error of every statistic of the plan",
         x=Axis(
-            title="worst error, share of n (log)",
+            title=f"worst error, share of {whole} (log)",
             log=True,
             low=bottom,
             high=TOP,
             form=".3~p",
-            rows=plan.n,
+            rows=plan.n if wholes == ["n"] else 0,  # a mean's error is no number of rows
             ticks=tuple(10.0**power for power in range(-9, 1)),  # labels in between would overlap on a phone
         ),
         y=Axis(labels=labels, letters=LABEL_LETTERS),

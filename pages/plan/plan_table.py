@@ -24,7 +24,7 @@ from pages.data.upload import session_file
 from pages.shell.controls import choice, neighbours
 from pages.shell.links import linked_values
 from pages.shell.private.data_in_use import escaped
-from pages.shell.private.twin import declared_rows, registered_rows
+from pages.shell.private.twin import PLACEHOLDER_ROWS, USUAL_ROWS, declared_rows, registered_rows
 from pages.shell.releasable import keep_plan
 from pages.shell.server.host_origin import is_public_demo
 from pages.shell.session import DATA, remember_upload, upload
@@ -68,6 +68,7 @@ class PlanTable:
         beta: failure probability of guaranteed errors and targets.
         file_format: settings for reading the table's file.
         level: of the intervals of its release.
+        is_assumed: whether n is a number that the user names, not one of the rows.
     """
 
     key: str
@@ -78,6 +79,7 @@ class PlanTable:
     beta: float
     file_format: Format = USUAL
     level: float = LEVEL
+    is_assumed: bool = False
 
 
 def pick_table() -> PlanTable:
@@ -121,11 +123,13 @@ def pick_table() -> PlanTable:
     else:
         columns = (DeclaredColumn(name=each.name, on=each.on) for each in sample(key).columns)
         table, n = DeclaredTable(columns=tuple(columns)), Bundled(sample_key=key).rows
+    is_assumed = False
     registered = registered_rows(file.origin if file and own_in_use else Bundled(sample_key=key))
     if registered is not None:
         n = registered
         st.caption(f"n = {n:,}, as registered.")
     elif relation is Neighbours.ADD_REMOVE_ONE or (file and own_in_use and not file.counted):
+        is_assumed = True
         n = int(
             st.number_input(
                 "Public n", 1, 10**9, n, key=f"plan_n_{key}",
@@ -133,11 +137,13 @@ def pick_table() -> PlanTable:
                      "number instead: errors are shares of it.",
             )
         )  # fmt: skip
+        if own_in_use and n == USUAL_ROWS:
+            st.caption(PLACEHOLDER_ROWS)
     title = "your table" if own_in_use else titles[key]
     file_format = format_of(file.origin) if file and own_in_use else USUAL
     return PlanTable(
         key=key, title=title, table=table, n=n, neighbours=relation, beta=float(f"{1 - level:g}"), level=level,
-        file_format=file_format,
+        file_format=file_format, is_assumed=is_assumed,
     )  # fmt: skip
 
 

@@ -254,7 +254,8 @@ def _chip(plan_table: PlanTable) -> None:
     if plan_table.key == OPENED:
         return
     kind = "Private" if file and file.provenance.is_private else "Public"
-    link_to_data(f"{kind} · {escaped(file.table.name if file else plan_table.title)} · n = {plan_table.n:,}")
+    n = f"{'assumed ' if plan_table.is_assumed else ''}n = {plan_table.n:,}"
+    link_to_data(f"{kind} · {escaped(file.table.name if file else plan_table.title)} · {n}")
 
 
 def _solve_buttons(plan_table: PlanTable, plan: Plan) -> DeltaGenerator:

@@ -22,7 +22,7 @@ from pages.charts.histogram import histogram, playable_releases
 from pages.charts.maps import MAX_FRAMES, darkest_count, released_map, true_map
 from pages.charts.picture import Axis, Mark, Outline, Picture, Region
 from pages.charts.words import percent, percent_up
-from pages.charts.worst import worst_error
+from pages.charts.worst import shared_span, worst_error
 from pages.play.figures.band import error_band
 from pages.play.pin import Pinned
 from pages.play.query import Query, edges
@@ -31,6 +31,8 @@ HEIGHT, LEGEND, NARROW, LOWER_HEIGHT, ANSWER = 235, 30, 52, 234, 22
 """Pixels of the upper row, of its legend, of a legend beside two maps, of the lower row, and of an answer."""
 BAND = "band_chart"
 """Key of the error of every query."""
+WORST, PINNED_WORST = "worst_chart", "pinned_worst"
+"""Keys of the errors of the worst query, and of those of what is pinned."""
 VALUE = "value"
 """Name of a number without a name of its own."""
 HEADLINE_SHARE = 0.95
@@ -42,7 +44,8 @@ TITLES = {
     "pinned_chart": "true data and the pinned release",
     "pinned_map": "pinned map",
     BAND: "error of every query",
-    "worst_chart": "worst error",
+    PINNED_WORST: "worst error of the pinned release",
+    WORST: "worst error",
 }
 """Title of each picture's table."""
 
@@ -101,12 +104,35 @@ def build_epsilon_view(dataset: Dataset, report: ErrorReport, view: View, *, bet
         pinned, shown = ("pinned_map", "released_map") if is_map(domain) else ("pinned_chart", "data_chart")
         captions[pinned] = f"Pinned: {_short_headline(view.pinned.title, view.pinned.report, view.records)}"
         captions[shown] = _short_headline(view.pinned.beside, report, view.records)
-    lower = lower_bound(report.problem, report.guarantee, beta=beta)
-    worst = worst_error(report=report, lower=lower)
-    axis = dataclasses.replace(worst.x, title=f"worst error, share of n{' (log)' if worst.x.log else ''}")
-    pictures["worst_chart"] = dataclasses.replace(worst, height=min(worst.height, LOWER_HEIGHT), x=axis)
-    captions["worst_chart"] = _worst_caption(report)
+    _add_worst(pictures, captions, reports, view, beta=beta)
     return EpsilonView(headline=headline(report, view), pictures=pictures, captions=captions, frames=frames["released"])
+
+
+def _add_worst(
+    pictures: dict[str, Picture],
+    captions: dict[str, str],
+    reports: Mapping[str, ErrorReport],
+    view: View,
+    *,
+    beta: float,
+) -> None:
+    """Add the errors of the worst query, after those of what is pinned, on the same axis."""
+    lower = {name: lower_bound(each.problem, each.guarantee, beta=beta) for name, each in reports.items()}
+    pinned = view.pinned
+    span = None
+    if pinned is not None and all(len(each.answered) for each in reports.values()):
+        span = shared_span([(each, lower[name]) for name, each in reports.items()])
+    for name, key in (("pinned", PINNED_WORST), ("released", WORST)):
+        if name not in reports:
+            continue
+        report = reports[name]
+        worst = worst_error(report=report, lower=lower[name], span=span)
+        axis = dataclasses.replace(worst.x, title=f"worst error, share of n{' (log)' if worst.x.log else ''}")
+        pictures[key] = dataclasses.replace(worst, height=min(worst.height, LOWER_HEIGHT), x=axis)
+        captions[key] = _worst_caption(report)
+        if pinned is not None:
+            start, title = ("Pinned: ", pinned.title) if name == "pinned" else ("", pinned.beside)
+            captions[key] = f"{start}{_short_headline(title, report, view.records)}. {captions[key]}"
 
 
 def _bars(dataset: Dataset, frames: Mapping[str, Floats], view: View, *, n: int) -> dict[str, Picture]:

@@ -28,7 +28,7 @@ from pages.play.details import draw_code, draw_figure, draw_why, why_popover
 from pages.play.fragments import rerun_whole_page, run_as_fragment
 from pages.play.groups.form import GroupRequest
 from pages.play.groups.view import show_groups
-from pages.play.pictures import BAND, EpsilonView, View, build_epsilon_view
+from pages.play.pictures import BAND, PINNED_WORST, EpsilonView, View, build_epsilon_view
 from pages.play.pin import Pinned, ask_pinned, pin_button
 from pages.play.query import brush_callback, read_query, show_answer
 from pages.play.slider_states import SliderStops, send_states
@@ -172,7 +172,8 @@ def _pictures(
     """Draw the picture of the open card, below it the query's answer and the theorem, and the cards."""
     dataset, view, badge = stops.dataset, stops.view, stops.badge
     download = not dataset.provenance.is_private
-    *upper, worst = epsilon_view.pictures
+    *upper, worst = (key for key in epsilon_view.pictures if key != PINNED_WORST)
+    worst_of_both = [key for key in epsilon_view.pictures if key in (PINNED_WORST, worst)]
     place = st.container(key="picture")
     row = st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", key="asked")
     card = DATA if is_presenting() else ask_card()
@@ -200,7 +201,7 @@ def _pictures(
         if card in (DATA, ALL):
             draw_pictures([key for key in upper if card == ALL or key != BAND])
         elif card == WRONG:
-            draw_pictures([worst, *(key for key in upper if key == BAND)])
+            draw_pictures([*worst_of_both, *(key for key in upper if key == BAND)])
         elif card == OTHERS:
             draw_others()
         else:
@@ -208,7 +209,8 @@ def _pictures(
     if card == ALL:
         left, right = place.columns([3, 5])
         with left:
-            draw_pictures([worst])
+            for key in worst_of_both:
+                draw_pictures([key])
         with right:
             draw_others()
     if card not in (DATA, ALL):

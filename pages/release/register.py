@@ -22,7 +22,7 @@ from pages.shell.ledger.accounts import PATIENT, account_in, rows_of, watched_ro
 from pages.shell.ledger.roles import actor
 from pages.shell.ledger.spent import spent_words
 from pages.shell.private.data_in_use import escaped
-from pages.shell.private.twin import NAMED, USUAL_ROWS, is_public, relation
+from pages.shell.private.twin import NAMED, PLACEHOLDER_ROWS, USUAL_ROWS, is_public, relation
 from pages.shell.state import SessionKey
 from pages.shell.status import show_relation
 
@@ -154,13 +154,18 @@ def _rows(source: Source, neighbours: Neighbours, person: str, key_suffix: str) 
         rows = rows_of(source).row_count
         st.markdown(f"n = **{rows:,}**, which is public")
         return rows
-    default = (NAMED.value or USUAL_ROWS) if private or person else rows_of(source).row_count
-    return int(
+    plan = plan_of(source)
+    named = NAMED.value or (plan.n if plan else USUAL_ROWS)  # the n for which the plan shows its errors
+    default = named if private or person else rows_of(source).row_count
+    n = int(
         st.number_input(
             "Public n", 1, 10**9, default, key=f"release_n-{key_suffix}",
             help="The number of rows is private. Name a round number instead; errors are shares of it.",
         )
     )  # fmt: skip
+    if private and n == USUAL_ROWS:
+        st.caption(PLACEHOLDER_ROWS)
+    return n
 
 
 def _same_people(ledger: Ledger, key_suffix: str) -> str | None:

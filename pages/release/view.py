@@ -33,7 +33,15 @@ from pages.release.draw import (
 from pages.release.login import account_bar, login_page, show_published
 from pages.release.past import past_releases
 from pages.release.register import NO_LEDGER, PROBLEM, register
-from pages.release.request import DrawState, cap_mismatch, current_draw, page_query, request_another, request_of
+from pages.release.request import (
+    DrawState,
+    cap_mismatch,
+    current_draw,
+    page_query,
+    plan_of,
+    request_another,
+    request_of,
+)
 from pages.release.results import day_of, show_result, stored_sentence
 from pages.release.shared_rows import shared_rows, sharing_button
 from pages.release.worker import busy, under_way
@@ -89,7 +97,7 @@ def show_release() -> None:
         return
     with st.sidebar:
         page = page_query()
-        source = page.source if page else pick_source(pairs=True, persons=True)
+        source = page.source if page else pick_source(pairs=True, persons=True, is_whole=_has_plan)
     if page:
         show_data_in_use(source)
     source = untwinned(source)
@@ -112,6 +120,11 @@ def show_release() -> None:
             sharing_button(account.registration, source.origin.table)
     past_releases(store, released)
     _details()
+
+
+def _has_plan(source: Source) -> bool:
+    """Return whether a plan is to be released, which may be about more columns than the one in use."""
+    return plan_of(untwinned(source)) is not None
 
 
 def _draw_steps(place: DeltaGenerator, current: int) -> None:

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -34,6 +35,8 @@ MAX_EXACT = 2.0**40
 """Whole numbers below are so far apart that doubles tell the middles between them."""
 MAX_NAME = 600
 """Maximum number of characters of a column's name."""
+THOUSANDS = re.compile(r"[-+−]?[0-9]{1,3}([,'’ \u00a0\u202f][0-9]{3})+(\.[0-9]*)?")
+"""A number with separators of thousands; none is read, as a comma may also be a decimal sign."""
 FINITE = "The bounds must be finite numbers."
 
 
@@ -152,7 +155,9 @@ def _number(text: str) -> float:
         return read_number(text.replace("−", "-"))
     except ValueError:
         pass
-    raise ParameterError("From and to must be numbers.")
+    if THOUSANDS.fullmatch(text.strip()):
+        raise ParameterError("From and to must be numbers without a separator of thousands, such as 100000.")
+    raise ParameterError("From and to must be numbers. If the column holds words, its kind is “category”.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,9 +36,9 @@ STYLE = """<style>
 </style>"""
 
 
-def show_data_in_use(source: Source) -> None:
-    """Show the data in use; for mock data, say so and offer the way back."""
-    with link_to_data(words(source)):
+def show_data_in_use(source: Source, *, whole_table: bool = False) -> None:
+    """Show the data in use, ``whole_table`` without the column; for mock data, say so and offer the way back."""
+    with link_to_data(words(source, whole_table=whole_table)):
         if is_twin(source):
             st.button("Use my table again", key="twin_off", on_click=use_twin, args=(False,), type="tertiary")
     if is_twin(source):
@@ -65,9 +65,9 @@ def link_to_data(label: str) -> DeltaGenerator:
     return place
 
 
-def words(source: Source) -> str:
+def words(source: Source, *, whole_table: bool = False) -> str:
     """Return kind, name and number of rows; of a private table only a declared number."""
-    provenance = source.provenance
+    provenance = source.origin.provenance if whole_table else source.provenance
     if is_twin(source):
         return f"Mock data{_of_file()} · n = {source.origin.rows:,}"
     if not provenance.is_private:

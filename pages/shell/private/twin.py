@@ -17,6 +17,7 @@ from pages.shell.state import SessionKey
 
 NAMED, TWIN, USUAL_ROWS = SessionKey("declared_n", 0), SessionKey("twin", False), 10_000
 """The user's public number of rows, whether mock data are in use, and a round default number."""
+PLACEHOLDER_ROWS = f"{USUAL_ROWS:,} is a placeholder. Type a round public number near yours: the errors depend on it."
 
 
 def relation() -> Neighbours:

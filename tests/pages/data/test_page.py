@@ -120,6 +120,8 @@ def type_in(app: AppTest, **columns: dict[str, Any]) -> AppTest:
         for column, cells in columns.items()
     }
     assert editor.key
+    before = app.session_state[editor.key]["edited_rows"]  # the browser sends all edits since the grid was drawn
+    edits = before | {place: before.get(place, {}) | cells for place, cells in edits.items()}
     app.session_state[editor.key] = {"edited_rows": edits, "added_rows": [], "deleted_rows": []}
     return sound(app.run())
 
@@ -274,12 +276,15 @@ def test_a_number_is_declared_and_used() -> None:
     assert dataset.provenance.kind is ProvenanceKind.PRIVATE
 
 
+NUMBERS = "From and to must be numbers."
 BOUNDS = "The lower bound must be a finite number below the upper bound."
 WRONG = [
     ({"from": "5", "to": "5"}, BOUNDS),
     ({"from": "0", "to": "1e999"}, BOUNDS),
     ({"from": "nan", "to": "1"}, BOUNDS),
-    ({"from": "2024-01", "to": "9"}, "From and to must be numbers."),
+    ({"from": "2024-01", "to": "9"}, f"{NUMBERS} If the column holds words, its kind is “category”."),
+    ({"from": "a; b"}, f"{NUMBERS} If the column holds words, its kind is “category”."),
+    ({"to": "100,000"}, "From and to must be numbers without a separator of thousands, such as 100000."),
     ({"kind": "date: day", "from": "2023-02-29", "to": "2024"}, "Write an existing day, for example 2024-02-29."),
     ({"kind": "date: week", "from": "2020-W53", "to": "2021-W53"}, "Write an existing week, for example 2024-W09."),
     ({"kind": "date: month", "from": "2024-02", "to": "2024-01"}, "The last month must come after the first."),
@@ -321,6 +326,18 @@ def test_labels_of_a_column_that_is_no_category_are_said_not_to_be_used(kind: st
         f"Only a category has labels. The labels of `name` ({kind}) are not used."
     ]
     assert not type_in(app, name={"kind": "category"}).warning
+
+
+def test_a_cell_that_is_emptied_again_is_empty() -> None:
+    """The browser sends no edit of a cell that is as it was drawn; the words typed in between had stayed."""
+    app = type_in(with_file(), pay={"from": "0", "to": "words"}, name={"labels": "Anna"})
+    assert len(app.warning) == len(app.error) == 1
+    key = app.data_editor[0].key
+    assert key
+    app.session_state[key] = {"edited_rows": {1: {"From": "0"}}, "added_rows": [], "deleted_rows": []}
+    app = sound(app.run())
+    assert not app.warning and not app.error
+    assert "Still missing: `name` (from, to), `pay` (to)." in everything(app)
 
 
 TWO = "wide,high,name\n0.5,1,a\n,2,b\n3.5,2.5,c\n99,73421.5,d\n1,nothing,e\n"

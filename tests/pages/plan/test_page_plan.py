@@ -269,8 +269,9 @@ def test_a_mean_of_an_opened_plan_that_would_be_wrong_is_exchanged_and_that_is_s
 
 
 def test_errors_and_targets_of_a_mean_are_of_its_range_and_not_of_rows() -> None:
-    app = sound(opened(PAGE))
-    app.selectbox(key="plan_asked_adult").set_value("mean")
+    app = opened(PAGE)
+    app.multiselect(key="plan_columns_adult").set_value(["age"])
+    sound(app.run()).selectbox(key="plan_asked_adult").set_value("mean")
     app = press(sound(app.run()), "Add")
     *_, target = (each for each in app.text_input if each.label == "Target")
     assert target.help == "The target for the worst error of statistic 3: 1% of the declared range."

@@ -26,7 +26,8 @@ def bounds(low: Any, high: Any = 5, *, type: str = "number", **field: Any) -> st
 
 
 FINITE, NUMBERS, DAY = (
-    "pay: The bounds must be finite numbers.", "pay: From and to must be numbers.",
+    "pay: The bounds must be finite numbers.",
+    "pay: From and to must be numbers. If the column holds words, its kind is “category”.",
     "pay: Write an existing day, for example 2024-02-29.",
 )  # fmt: skip
 NOT_JSON = "The description is not JSON with unique keys and finite numbers."

@@ -115,7 +115,10 @@ HOSTILE = {
     "a list": ("- a\n", "The description must be one YAML mapping."),
     "empty": ("", "The description must be one YAML mapping."),
     "an unknown type": (f"a: {{b: {{c: {{pay: {{type: {SECRET}}}}}}}}}", "pay: The type is none of SmartNoise's."),
-    "no bound": ("a: {b: {c: {pay: {type: int, lower: .nan}}}}", "pay: From and to must be numbers."),
+    "no bound": (
+        "a: {b: {c: {pay: {type: int, lower: .nan}}}}",
+        "pay: From and to must be numbers. If the column holds words, its kind is “category”.",
+    ),
     "NaN": ("a: {b: {c: {pay: {type: int, lower: nan}}}}", "pay: The bounds must be finite numbers."),
     "half a character": ('a: "\\ud800"\n', "The description is no UTF-8 text."),
     "rows in words": (
