@@ -46,6 +46,8 @@ ROUND = (1, 1.5, 2, 3, 5, 7, 10)
 """Leading digits at which an axis may end, so that it does not change with every small change of the data."""
 NAME_GAP = 0.09
 """Share of the axis on either side of a name that has no numbers."""
+LEGEND = 36
+"""Pixels of a legend below tilted labels."""
 TITLE_LETTERS = 44
 """Letters in a line of a title below a picture: the width of a phone."""
 MAX_ACROSS, MAX_FLAT = 24, 6
@@ -67,7 +69,7 @@ def escape_text(text: str) -> str:
 def round_up(value: float) -> float:
     """Return the next round number at or above a positive one, so that small changes keep the same axis.
 
-    >>> [above(value) for value in (0.0131, 2.0, 61)]
+    >>> [round_up(value) for value in (0.0131, 2.0, 61)]
     [0.015, 2.0, 70.0]
     """
     power = 10.0 ** math.floor(math.log10(value))
@@ -128,7 +130,7 @@ def axis_layout(axis: Axis, ends: tuple[float, float], colours: Palette, *, acro
     """Return one axis as Plotly's layout."""
     layout: Layout = {
         "title": {
-            "text": escape_text(textwrap.fill(axis.title, TITLE_LETTERS) if across else axis.title),
+            "text": escape_text(balanced(axis.title, TITLE_LETTERS) if across else axis.title),
             "standoff": 8,
         },
         "type": "log" if axis.log else "linear",
@@ -201,6 +203,28 @@ def axis_margins(layout: Layout, *, across: bool) -> dict[str, float]:
         over = [_width(text) / 2 - PHONE_WIDTH * abs((place - end) / (high - low)) for place, text in labels]
         margins[side] = EDGE + max(over, default=0.0)
     return margins
+
+
+def room_below(layout: Layout) -> float:
+    """Return the pixels that tilted labels and a legend take below a picture; 0 where labels are not tilted."""
+    if not layout.get("tickangle"):
+        return 0.0
+    widest = max((_width(text) for _, text in tick_labels(layout)), default=0.0)
+    return LEGEND + math.sin(math.radians(abs(layout["tickangle"]))) * widest
+
+
+def balanced(text: str, letters: int) -> str:
+    r"""Return a text in as few lines of at most so many letters as it needs, with lines of about the same length.
+
+    >>> balanced("worst error, share of n", 20)
+    'worst error,\nshare of n'
+    """
+    wrapped = textwrap.wrap(text, letters)
+    for most in range(len(text) // max(1, len(wrapped)), letters if len(wrapped) > 1 else 0):
+        lines = textwrap.wrap(text, max(1, most), break_long_words=False)
+        if len(lines) <= len(wrapped) and max(map(len, lines)) <= letters:
+            return "\n".join(lines)
+    return "\n".join(wrapped)
 
 
 def tick_labels(layout: Layout) -> list[tuple[float, str]]:

@@ -7,7 +7,16 @@ import zlib
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pages.charts.axes import EDGE, axis_layout, axis_margins, axis_range, escape_text, rows_layout
+from pages.charts.axes import (
+    EDGE,
+    axis_layout,
+    axis_margins,
+    axis_range,
+    balanced,
+    escape_text,
+    room_below,
+    rows_layout,
+)
 from pages.charts.palette import palette
 from pages.charts.pen import SHADES_ABOVE, Pen, Trace
 from pages.charts.picture import Cloud, Heat, Picture
@@ -156,9 +165,8 @@ def _layout(pen: Pen, *, legend: bool) -> dict[str, Any]:
         layout["scene"] = _scene(pen)
         return layout
     layout["xaxis"] = axis_layout(picture.x, pen.ends[0], colours, across=True) | axis
-    upright = "\n".join(
-        textwrap.wrap(picture.y.title, max(TITLE, int((picture.height - pen.under_badge - BELOW) / LETTER)))
-    )
+    along = picture.height - pen.under_badge - BELOW - room_below(layout["xaxis"])
+    upright = balanced(picture.y.title, max(TITLE, int(along / LETTER)))
     layout["yaxis"] = axis_layout(replace(picture.y, title=upright), pen.ends[1], colours, across=False) | axis
     for side, axis_of_side, ends in (("x", picture.x, pen.ends[0]), ("y", picture.y, pen.ends[1])):
         if axis_of_side.rows:
