@@ -54,20 +54,28 @@ def controls(app: AppTest) -> set[str]:
     return found
 
 
+def with_a_column(app: AppTest) -> AppTest:
+    """The page after the first option of its first empty list is chosen: what follows a choice is there then."""
+    empty = next((each for each in sound(app).multiselect if not each.value and each.options), None)
+    return app if empty is None else sound(empty.set_value(empty.options[:1]).run())
+
+
 def walked(file: str) -> set[str]:
     """The controls of a page, as it opens and with each option of its short choices.
 
     What long ones offer, data sets and mechanisms, is listed as options; parameters of mechanisms have their own list.
     """
-    app = sound(opened(file))
-    found = controls(app)
+    found = controls(sound(opened(file)))
+    app = with_a_column(opened(file))
+    found |= controls(app)
     for each in (each for kind in ("selectbox", "radio") for each in widgets(app, kind)):
         if len(each.options) > SHORT and each.key != ALWAYS:
             continue
         for option in each.options[1:]:
-            other = sound(opened(file))
+            other = with_a_column(opened(file))
             next(one for one in widgets(other, each.type) if one.key == each.key).set_value(option)
             found |= controls(sound(other.run()))
+            found |= controls(with_a_column(other))
     return found
 
 
