@@ -52,7 +52,9 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
         + [0.5]
     )
     bottom = floor / 2
-    wholes = sorted({_of_what(question).removeprefix("of ") or "n" for question in plan.questions})
+    wholes = sorted(
+        {_of_what(question).removeprefix("of ").replace("its ", "the ") or "n" for question in plan.questions}
+    )
     whole = " or ".join(wholes) if len(wholes) <= 2 else "its whole"
     marks: list[Mark] = []
     walls = [

@@ -14,6 +14,7 @@ from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
 from pages.data.picker import OWN_FILE
 from pages.data.upload import PERSON as BY_PERSON
+from pages.shell.private.twin import PLACEHOLDER_ROWS, USUAL_ROWS
 from tests.dprelease.plan import adult
 from tests.dprelease.plan.adult import FILE
 from tests.dprelease.plan.test_visits import ADULT
@@ -64,6 +65,17 @@ def test_a_plan_of_one_s_own_file_says_how_the_file_is_read() -> None:
     plan: Plan = planned(app).session_state["plan_shown"][1]
     assert plan.file_format == Format(separator=";", decimal=",")
     assert Plan.read(plan.text).request().file_format == plan.file_format
+
+
+def test_an_n_that_nobody_named_is_called_a_placeholder_and_assumed() -> None:
+    app = planned(declared(by_person=True))
+    (n,) = (each for each in app.number_input if each.label == "Public n")
+    assert n.value == USUAL_ROWS and PLACEHOLDER_ROWS in [each.value for each in app.caption]
+    assert "assumed n = 10,000" in next(each.proto.label for each in app.get("page_link"))
+    sound(n.set_value(4000).run())
+    assert PLACEHOLDER_ROWS not in [each.value for each in app.caption]
+    assert app.session_state["plan_shown"][1].n == 4000
+    assert "assumed n = 4,000" in next(each.proto.label for each in app.get("page_link"))
 
 
 def test_whoever_looked_at_plan_before_finds_the_file_there_and_another_choice_stays() -> None:

@@ -282,6 +282,9 @@ def test_errors_and_targets_of_a_mean_are_of_its_range_and_not_of_rows() -> None
     assert not sound(app.run()).error and questions(app)[2].target == 0.02
     first, _, third = drawn(app)["plan_chart"]["sentence"].split(";")
     assert "of its range" in third and "of its range" not in first
+    layout = drawn(app)["plan_chart"]["layout"]
+    assert "share of n or the range" in layout["xaxis"]["title"]["text"].replace("<br>", " ")
+    assert "xaxis2" not in layout, "the error of a mean is no number of rows"
     assert "(half of all releases have at most this error)" in first
 
 

@@ -58,6 +58,19 @@ def test_a_link_opens_what_is_pinned_and_the_slider_moves_the_other(
     assert len(set(texts[keys[0]])) == 1 < len(set(texts[keys[1]])), "the slider moves one of both"
 
 
+def test_how_wrong_shows_the_pinned_errors_on_the_same_axis() -> None:
+    """At ε = 0.1 and 1 the errors differ tenfold; their pictures had shown the second alone."""
+    charts = drawn(small(card="wrong", pin="identity", pin_epsilon="0.1", epsilon="1"))
+    assert list(charts)[:2] == ["pinned_worst", "worst_chart"]
+    pinned, moved = charts["pinned_worst"], charts["worst_chart"]
+    assert pinned["layout"]["xaxis"]["range"] == moved["layout"]["xaxis"]["range"]
+    dots = [next(each["x"] for each in chart["data"] if "worst error" in each["name"]) for chart in (pinned, moved)]
+    assert min(dots[0]) > max(dots[1]) > 0
+    assert pinned["caption"].startswith("Pinned: Identity histogram, ε = 0.1: error ≤ ")
+    assert moved["caption"].startswith("Identity histogram, ε = 1: error ≤ ")
+    assert "pinned_worst" not in drawn(small(card="wrong"))
+
+
 def test_a_pin_that_does_not_fit_gets_a_sentence() -> None:
     app = small(pin="no-such")
     assert [each.value for each in app.warning] == [

@@ -46,10 +46,12 @@ def wages() -> Table:
     return read_table(FIELD.read_bytes(), name="wages.csv", header=True, ask=True)
 
 
-def before_the_charge(folder: Path, *, private: bool = True, column: str = "Bundesland") -> AppTest:
+def before_the_charge(
+    folder: Path, *, private: bool = True, column: str = "Bundesland", public_n: int = ROWS
+) -> AppTest:
     """The steward, whose table is registered, and declared wrongly: a name as a number."""
     table = wages()
-    fixed = Registration(name="wages", neighbours=Neighbours.ADD_REMOVE_ONE, public_n=ROWS)
+    fixed = Registration(name="wages", neighbours=Neighbours.ADD_REMOVE_ONE, public_n=public_n)
     Ledger.open(folder).register(fixed, table, Price.allowed(epsilon=5), STEWARD)
     app = visitor(PAGE)
     app.session_state[ADMITTED] = True
@@ -111,6 +113,14 @@ def test_the_owner_has_the_cells_counted_and_that_is_noted_first(no_ledger: Path
     assert COUNT not in [each.label for each in app.button]
     (dataset_id,) = Ledger(no_ledger).dataset_ids()
     assert not Ledger(no_ledger).outcomes(dataset_id), "nothing is charged"
+
+
+@pytest.mark.parametrize("public_n", [10_000, 400])
+def test_an_n_far_from_the_number_of_rows_is_said_to_the_owner_alone(public_n: int, no_ledger: Path) -> None:
+    """10,000 is a placeholder: it had stood beside a count of other rows without a word."""
+    app, sentence = before_the_charge(no_ledger, public_n=public_n), "The table has 300 rows"
+    assert sentence not in said(app), "the number of rows is private"
+    assert (sentence in said(press(app, COUNT))) == (public_n == 10_000)
 
 
 def test_that_the_access_is_noted_is_said_where_it_is_noted_alone(no_ledger: Path) -> None:
