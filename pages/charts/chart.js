@@ -11,6 +11,7 @@ const NAMES = 130, SECOND = 13; // pixels beside the lines for longer names, and
 const BADGE_LETTER = 10, BADGE_LINE = 14, BADGE_PAD = 13, APART = 12; // pixels: the smallest letter of the badge; from one of its lines to the next; from the last of several to the title of an axis
 const SCREEN = { width: 1280, height: 900 }, ROWS = 480, MOST = 0.45; // pixels that a page is made for, and of its charts; share of a window that one may take
 const AROUND = 400, LARGE = 2, LARGER = 1.2; // pixels around one that stands for all; how much higher that one is, on a phone less
+const TABLET = 1023, MENU = 52; // pixels of the widest window with a menu below its picture, and of a menu
 const CONFIG = { displayModeBar: false, responsive: false, showTips: false, scrollZoom: false };
 export const charts = new Map();
 const libraries = new Map(), leaving = new WeakMap();
@@ -184,7 +185,7 @@ function sized(chart, { layout, data, beside: aside } = chart.figure, width = ch
   const below = names.length && !beside, legend = below ? 8 + LEGEND_LINE * lines : 0;
   const coarse = matchMedia("(pointer: coarse)").matches; // a swipe across a chart scrolls the page
   const scene = layout.scene && { ...layout.scene, dragmode: coarse ? false : layout.scene.dragmode };
-  const badge = badged(layout, width), more = badge?.more ?? 0, high = tall(chart, layout.height) + more;
+  const badge = badged(layout, width - menu(chart)), more = badge?.more ?? 0, high = tall(chart, layout.height) + more;
   const upright = {
     orientation: "v", x: 1, xref: "container", xanchor: "right", y: 1 - 24 / high, yref: "container",
     yanchor: "top", font: { size: 10.5 }, maxheight: high - 24, tracegroupgap: 0,
@@ -219,6 +220,11 @@ function badged({ title, xaxis2 }, width) {
   const more = BADGE_LINE * (lines.length - given.length) + (xaxis2 && lines.length > 1 ? APART : 0), size = (1.9 * width) / Math.max(...lines.map((line) => line.length));
   const font = { ...title.font, size: Math.min(title.font.size, size) }, pad = { ...title.pad, t: title.pad.t + BADGE_PAD * (lines.length - given.length) };
   return { more, title: { ...title, text: lines.join("<br>"), font, pad } };
+}
+
+// Pixels of the menu on the first page, which stands at a picture's upper right corner where the window is wide.
+function menu({ plot }) {
+  return window.innerWidth > TABLET && plot.closest("[class*='st-key-figure_']") ? MENU : 0;
 }
 
 // Words in lines of at most so many letters.
