@@ -278,9 +278,18 @@ class GaussianNoise(CounterNoise):
 
         return -self.scale * float(ndtri(alpha / 2)) * (1 + 1e-9)
 
+    @property
+    def parts(self) -> tuple[float, float, int]:
+        """Euclidean length of the coefficients of one counter's noises, their least sigma, and their number."""
+        return 1.0, self.scale, 1
+
     def _smoothed(self, weights: Floats) -> tuple[Floats, Floats, float]:
         """Return how far smoothing moves a sum at most, its deviation then, and the factor of its tail; see above."""
-        return smoothed(weights, deviation=self.scale, length=1.0, smallest=self.scale, numbers=1)
+        (length, smallest, numbers), size = self.parts, np.sqrt((weights**2).sum(axis=-1))
+        square = (smallest * RADIUS) ** 2 / (smallest**2 + RADIUS**2)
+        first = math.exp(-2 * math.pi**2 * square)
+        factor = 2 * (1 + 2 * first / (1 - first**3)) ** (numbers * weights.shape[-1]) / (1 - UNLIKELY)
+        return LIKELY * RADIUS * length * size, math.hypot(self.scale, RADIUS * length) * size, factor
 
     @override
     def tail(self, x: Floats, weights: Floats) -> Floats:
@@ -319,30 +328,10 @@ class PlannedNoise(GaussianNoise):
         return False
 
     @override
-    def normal_bound(self, alpha: float) -> float:
-        return self.bound_of(np.ones(1), alpha)
+    @property
+    def parts(self) -> tuple[float, float, int]:
+        return self.length, self.smallest, self.numbers
 
     @override
-    def _smoothed(self, weights: Floats) -> tuple[Floats, Floats, float]:
-        return smoothed(
-            weights, deviation=self.scale, length=self.length, smallest=self.smallest, numbers=self.numbers
-        )
-
-
-def smoothed(
-    weights: Floats, *, deviation: float, length: float, smallest: float, numbers: int
-) -> tuple[Floats, Floats, float]:
-    """Return how far smoothing moves a sum at most, its deviation then, and the factor of its tail; see above.
-
-    Args:
-        weights: of the counters, (..., m).
-        deviation: root of the sum of the squared sigmas of one counter's noises, times their squared coefficients.
-        length: Euclidean length of these coefficients.
-        smallest: least sigma.
-        numbers: noises of one counter.
-    """
-    size = np.sqrt((weights**2).sum(axis=-1))
-    square = (smallest * RADIUS) ** 2 / (smallest**2 + RADIUS**2)
-    first = math.exp(-2 * math.pi**2 * square)
-    factor = 2 * (1 + 2 * first / (1 - first**3)) ** (numbers * weights.shape[-1]) / (1 - UNLIKELY)
-    return LIKELY * RADIUS * length * size, math.hypot(deviation, RADIUS * length) * size, factor
+    def normal_bound(self, alpha: float) -> float:
+        return self.bound_of(np.ones(1), alpha)

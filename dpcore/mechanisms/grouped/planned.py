@@ -9,11 +9,11 @@ Why it is private: a row adds weights w of at least 0 that sum to M^k to the cou
 set T of columns move by their column for that group, times w: squared length at most kappa p M^2k, as for a table. Of
 two rows with weights v and w, which replace each other, the contrasts on T are apart by
     kappa (p (|v|^2 + |w|^2) - 2 c <v, w>),   c the product over T of 1 - 1/s - [the rows differ in the column].
-<v, w> lies between 0 and |v| |w|. The sum over all T with weights 1/sigma^2 is linear in <v, w> and convex in |v| and
-|w|, so that a worst pair has either orthogonal weights, 2 p M^2k for every T, or equal ones, as rows of tables have. All
-of these pairs are compared. Every contrast gets discrete Gaussian noise, whose delta is proved for all together
-(dpcore/privacy/gaussian_vectors.py). Everything after is post-processing. Counters end where contrasts would not fit;
-that moves no two data sets further apart.
+<v, w> lies between 0 and |v| |w|. The sum over all T with weights 1/sigma^2 is linear in <v, w>, and at both its ends
+convex in |v| and |w|. So a worst pair has either orthogonal weights, 2 kappa p M^2k for every T, or equal ones, as rows
+of tables have. All of these pairs are compared. Every contrast gets discrete Gaussian noise, whose delta is proved for
+all together (dpcore/privacy/gaussian_vectors.py). Everything after is post-processing. Counters end where contrasts
+would not fit; that moves no two data sets further apart.
 
 Noise: of all Gaussian noise of this form and privacy cost it has the least sum of squared errors over the groups by
 every set of columns, in which a column that is left out multiplies the weight by the parameter ``lean``.

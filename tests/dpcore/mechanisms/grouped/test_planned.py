@@ -15,11 +15,12 @@ from dpcore.mechanisms.grouped import planned
 from dpcore.mechanisms.grouped.counters import GaussianGroupCounters, GroupCounters
 from dpcore.mechanisms.grouped.planned import PlannedGroupCounters
 from dpcore.mechanisms.grouped.release import GroupRelease, GroupState
-from dpcore.mechanisms.grouped.weights import MAX_COUNT, row_weight, weights
+from dpcore.mechanisms.grouped.weights import row_weight, weights
 from dpcore.mechanisms.tables.cliques import CliqueTypes
 from dpcore.mechanisms.tables.contrasts import record_contrasts
 from dpcore.mechanisms.tables.plan import ResidualPlan
 from dpcore.queries.groups import GroupStatistics
+from dpcore.randomness.sampler import MAX_COUNT
 from dplab.audit import exact_delta
 from tests.dpcore.mechanisms.grouped.tables import dataset_of, every_record, problem_of, queries_of, released
 from tests.kit.contract import check_tiny_law
@@ -97,7 +98,9 @@ def moved(queries: GroupStatistics, plan: ResidualPlan) -> Floats:
         weight = weights(np.array([[record[place] for place in queries.numbers]]), queries)[0]
         cells = [record[place] for place in queries.group_columns]
         parts = [
-            np.outer(weight, record_contrasts(tuple(cells[a] for a in columns), tuple(queries.shape[a] for a in columns)))
+            np.outer(
+                weight, record_contrasts(tuple(cells[a] for a in columns), tuple(queries.shape[a] for a in columns))
+            )
             / part.sigma
             for part in plan.parts
             for columns in part.sets
