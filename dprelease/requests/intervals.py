@@ -273,7 +273,8 @@ def interval_sentence(mechanism: Mechanism, problem: Problem, *, level: float = 
         if noise_law(mechanism, problem).of_sums:
             linear = "Those of rows and sums follow from a proved bound of the noise of all contrasts"
         return (
-            f"Intervals with confidence {percent}, each by itself, of {', '.join(names)}: the columns low and high. {linear}"
+            f"Intervals with confidence {percent}, each by itself, of {', '.join(names)}: the columns low and high. "
+            + linear
             + ("; all others contain every value that the released counters do not refute" if inverted else "")
             + f". {COVERS}"
             + _population_sentence(population_statistic(statistics_of(problem)), percent, problem.person_rows)
