@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dplab.recipe import DEFAULT_RECIPE
+from pages.charts.worst import DOTS
 from pages.play.slider_states import BROWSER_READY
 from pages.shell.controls import log_stops
 from tests.pages.drawn_charts import drawn, sent_states
@@ -64,7 +65,7 @@ def test_how_wrong_shows_the_pinned_errors_on_the_same_axis() -> None:
     assert list(charts)[:2] == ["pinned_worst", "worst_chart"]
     pinned, moved = charts["pinned_worst"], charts["worst_chart"]
     assert pinned["layout"]["xaxis"]["range"] == moved["layout"]["xaxis"]["range"]
-    dots = [next(each["x"] for each in chart["data"] if "worst error" in each["name"]) for chart in (pinned, moved)]
+    dots = [next(each["x"] for each in chart["data"] if len(each["x"]) == DOTS) for chart in (pinned, moved)]
     assert min(dots[0]) > max(dots[1]) > 0
     assert pinned["caption"].startswith("Pinned: Identity histogram, ε = 0.1: error ≤ ")
     assert moved["caption"].startswith("Identity histogram, ε = 1: error ≤ ")
