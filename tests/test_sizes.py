@@ -33,7 +33,7 @@ from dpcore.mechanisms.marginals.preview import direct_answers
 from dpcore.mechanisms.tables.cliques import CliqueTypes
 from dpcore.mechanisms.tables.counting import SMALLER, count_tables
 from dpcore.mechanisms.tables.plan import clique_types_of
-from dpcore.mechanisms.tables.whole_table import check_rows
+from dpcore.mechanisms.tables.rows_release import check_rows
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.attribute_sets import MAX_WIDTH
 from dpcore.queries.groups import GroupStatistics

@@ -16,7 +16,7 @@ from dpcore.core.safe_csv import unescape_frame
 from dpcore.data.columns import is_number
 from dpcore.data.dates import is_dates
 from dpcore.mechanisms.robust.counted_mean import CountedMean
-from dpcore.mechanisms.tables.whole_table import DISTANCES, SYNTHETIC_ROWS
+from dpcore.mechanisms.tables.rows_release import DISTANCES, SYNTHETIC_ROWS
 from dpcore.queries.groups import GroupQuantiles
 from dprelease.downloads.escaping import escape
 from dprelease.downloads.group_tables import group_tables, is_group_file, margin_tables, quantile_tables

@@ -33,7 +33,8 @@ from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.mwem import RoundsRelease
 from dpcore.mechanisms.robust.counted_mean import MeanRelease, may_count, weight
 from dpcore.mechanisms.tables.release import DirectRelease
-from dpcore.mechanisms.tables.whole_table import SYNTHETIC_ROWS, RowsRelease, WholeTable
+from dpcore.mechanisms.tables.rows_release import SYNTHETIC_ROWS, RowsRelease
+from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.queries.marginals import Marginals
 from dprelease.requests.intervals import (
     count_half_widths,

@@ -12,7 +12,7 @@ from dpcore.core.safe_csv import frame_csv, unescape_formula
 from dpcore.data.twin import twin
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, GroupQuantilesRelease
 from dpcore.mechanisms.histograms.labels import LabelsRelease
-from dpcore.mechanisms.tables.whole_table import DISTANCES, SYNTHETIC_ROWS, RowsRelease
+from dpcore.mechanisms.tables.rows_release import DISTANCES, SYNTHETIC_ROWS, RowsRelease
 from dpcore.randomness import Preview
 from dprelease.requests.intervals import LEVEL, with_intervals
 from dprelease.requests.parts import RequestPart
