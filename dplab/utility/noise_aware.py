@@ -121,12 +121,12 @@ class LinearModel:
             total[block, block] = terms.T @ terms / len(terms)
         factors = [deviations.get((), 0.0) * total[None]]
         beyond = [terms - terms.mean(axis=0) for terms in values]
-        rotated: list[Floats] = [np.linalg.qr(each, mode="r") for each in beyond]
+        rotated = [np.linalg.qr(each).R for each in beyond]
         needed = sum(len(one) * len(other) for one, other in combinations(rotated, 2))
         check_memory(needed * size**2, what="The noise of this model", smaller="take fewer columns", each=8)
         for place, block, terms, alone in zip(places, blocks, values, beyond, strict=True):
             squares = np.einsum("ca,cb->cab", terms, terms).reshape(len(terms), -1)
-            both: Floats = np.linalg.qr(np.hstack([alone, squares - squares.mean(axis=0)]), mode="r")
+            both = np.linalg.qr(np.hstack([alone, squares - squares.mean(axis=0)])).R
             linear, square = np.split(both, [alone.shape[1]], axis=1)
             part = np.einsum("ma,b->mab", linear, means)
             factor = np.zeros((len(both), size, size))
@@ -156,6 +156,21 @@ def fit_tables(model: LinearModel, tables: Unbiased, noise: Floats, *, sampling:
         ParameterError: with this noise nothing can be said about the coefficients.
     """
     total = model.sums(tables)[0]
+    values, covariance = fit_sums(total, noise, sampling=sampling)
+    return _in_units(model, values, covariance, rows=round(total[0, 0]))
+
+
+def fit_sums(total: Floats, noise: Floats, *, sampling: bool) -> tuple[Floats, Floats]:
+    """Return the coefficients (q - 1,) and their covariance (q - 1, q - 1) from released sums of products.
+
+    Args:
+        total: sums of products of 1, the regressors and the outcome, in this order, (q, q).
+        noise: factors of their noise, (m, q, q).
+        sampling: whether errors count that the rows are a sample, or the noise alone.
+
+    Raises:
+        ParameterError: with this noise nothing can be said about the coefficients.
+    """
     rows, inside = total[0, 0], total[:-1, :-1]
     if rows <= len(total):
         raise ParameterError("With this noise nothing can be said: the released number of rows is too small.")
@@ -169,12 +184,13 @@ def fit_tables(model: LinearModel, tables: Unbiased, noise: Floats, *, sampling:
         raise ParameterError(
             "With this noise nothing can be said about the coefficients: take a larger ε or fewer regressors."
         )
-    values = np.linalg.solve(inside, total[:-1, -1])
+    values: Floats = np.linalg.solve(inside, total[:-1, -1])
     residual = max(0.0, float(total[-1, -1] - 2 * values @ total[:-1, -1] + values @ inside @ values) / rows)
     moved = noise[:, :-1, -1] - noise[:, :-1, :-1] @ values
     middle = moved.T @ moved + (residual * inside if sampling else 0.0)
     inverse = np.linalg.inv(inside)
-    return _in_units(model, values, inverse @ middle @ inverse, rows=round(rows))
+    covariance: Floats = inverse @ middle @ inverse
+    return values, covariance
 
 
 def _in_units(model: LinearModel, values: Floats, covariance: Floats, *, rows: int) -> Fit:

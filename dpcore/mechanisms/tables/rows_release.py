@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -87,13 +87,13 @@ class RowsRelease(ContrastsRelease):
         distances: Floats = np.array([largest_difference(*each, table) for each in zip(rows, tables, strict=True)])
         return distances + self.noise_within(table, beta=beta)
 
-    def noise_within(self, table: Set, *, beta: float, trial: int = 0) -> float:
+    def noise_within(self, table: Set, *, beta: float, measured: Iterable[Set] = ()) -> float:
         """Return the rows by which noise moves no cell of a measured table, except with chance beta: a union bound.
 
         Args:
             table: the columns.
             beta: failure probability, for all measured tables at once.
-            trial: the release; the bound is the same for all of them unless the release chooses its tables.
+            measured: all measured tables, where a release chooses them.
         """
         cells = Marginals(domain=self.domain, ways=self.plan.cliques.ways).count
         return self.plan.cell_sigma(table) * math.sqrt(2 * math.log(2 * cells / beta))
@@ -117,7 +117,9 @@ class RowsRelease(ContrastsRelease):
         apart = {chosen: largest_difference(rows, table, chosen) for chosen, table in measured.items()}
         unknown = self.unmeasured_pairs(measured)
         names = [table_name(self.domain, chosen) for chosen in (*apart, *unknown)]
-        within = [np.ceil(away + self.noise_within(chosen, beta=beta)) for chosen, away in apart.items()]
+        within = [
+            np.ceil(away + self.noise_within(chosen, beta=beta, measured=measured)) for chosen, away in apart.items()
+        ]
         columns = {"table": names, "apart": np.round([*apart.values(), *[np.nan] * len(unknown)], 3)}
         return pd.DataFrame(columns | {"within": [*within, *[np.nan] * len(unknown)]})
 
@@ -219,13 +221,14 @@ class ChosenPairsRelease(RowsRelease):
             return super().off_by(table, rows, beta=beta)
         bounds = np.full(self.trials, math.inf)
         for trial, each in enumerate(rows):
-            if table in self._measured(trial):
-                away = largest_difference(each, self.measured(trial=trial)[table], table)
-                bounds[trial] = away + self.noise_within(table, beta=beta, trial=trial)
+            measured = self.measured(trial=trial)
+            if table in measured:
+                noise = self.noise_within(table, beta=beta, measured=measured)
+                bounds[trial] = largest_difference(each, measured[table], table) + noise
         return bounds
 
     @override
-    def noise_within(self, table: Set, *, beta: float, trial: int = 0) -> float:
+    def noise_within(self, table: Set, *, beta: float, measured: Iterable[Set] = ()) -> float:
         """For all single columns and all chosen pairs at once, although noise decides which pairs are chosen.
 
         Half of beta is for what the noise of single columns does to these and to all pairs, chosen or not: the choice
@@ -236,10 +239,10 @@ class ChosenPairsRelease(RowsRelease):
         within = self.plan.cell_sigma(table) * math.sqrt(2 * math.log(4 * columns / beta))
         if len(table) < 2:
             return within
-        chosen = self._measured(trial)
-        beyond, variance = chosen[table]
-        cells = sum(each.size for each, _ in chosen.values())
-        return within + math.sqrt(variance * lengths(beyond.shape)) * math.sqrt(2 * math.log(4 * cells / beta))
+        pairs = [pair for pair in measured if len(pair) == 2]
+        shapes: dict[Set, tuple[int, ...]] = {pair: tuple(self.domain.sizes[a] for a in pair) for pair in pairs}
+        cells, variance = sum(map(math.prod, shapes.values())), self.choice.variances(len(shapes))[table]
+        return within + math.sqrt(variance * lengths(shapes[table]) * 2 * math.log(4 * cells / beta))
 
 
 def largest_difference(rows: Integers, table: Floats, chosen: Set) -> float:

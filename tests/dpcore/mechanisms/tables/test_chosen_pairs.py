@@ -220,7 +220,7 @@ def test_the_bound_of_chosen_pairs_holds_for_all_of_them_although_noise_chose_th
         counts[trial] = len(measured) - len(sizes)
         for chosen, table in measured.items():
             away = np.abs(table - count_cells(records, chosen, table.shape)).max()
-            shares[trial] = max(shares[trial], away / release.noise_within(chosen, beta=beta, trial=trial))
+            shares[trial] = max(shares[trial], away / release.noise_within(chosen, beta=beta, measured=measured))
             if len(chosen) == 2:
                 alone = release.plan.cell_sigma(chosen) * np.sqrt(2 * np.log(4 / beta))
                 of_columns[trial] = max(of_columns[trial], away / alone)
