@@ -184,7 +184,7 @@ def fit_sums(total: Floats, noise: Floats, *, sampling: bool) -> tuple[Floats, F
         raise ParameterError(
             "With this noise nothing can be said about the coefficients: take a larger ε or fewer regressors."
         )
-    values: Floats = np.linalg.solve(inside, total[:-1, -1])
+    values = np.asarray(np.linalg.solve(inside, total[:-1, -1]), np.float64)
     residual = max(0.0, float(total[-1, -1] - 2 * values @ total[:-1, -1] + values @ inside @ values) / rows)
     moved = noise[:, :-1, -1] - noise[:, :-1, :-1] @ values
     middle = moved.T @ moved + (residual * inside if sampling else 0.0)

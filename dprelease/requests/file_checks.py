@@ -22,7 +22,6 @@ from dpcore.core.sizes import check_memory
 from dpcore.data.columns import Labels, Number, is_labels
 from dpcore.data.dates import is_ages, is_dates, written
 from dpcore.data.product import is_table
-from dpcore.data.twin import twin
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, line_of, quantiles_of
 from dpcore.mechanisms.grouped.release import GroupRelease
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease
@@ -37,7 +36,6 @@ from dpcore.mechanisms.robust.counted_mean import MeanRelease, may_count, weight
 from dpcore.mechanisms.tables.release import DirectRelease
 from dpcore.mechanisms.tables.rows_release import DISTANCES, MEASURED, SYNTHETIC_ROWS, RowsRelease, table_name
 from dpcore.queries.marginals import Marginals, Set
-from dpcore.randomness import Preview
 from dprelease.requests.intervals import (
     count_half_widths,
     drawn_ends,
@@ -48,8 +46,15 @@ from dprelease.requests.intervals import (
 )
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.quantile_tables import QUANTILES, SLACK, quantile_table
-from dprelease.requests.synthetic_files import DAYS, can_count, count_rows, read_measured, tables_of_distances
-from dprelease.requests.tables import ANSWERS, BETA, MAX_PREVIEW_ROWS, answers_csv, csv_files, preview_of, table_csv
+from dprelease.requests.synthetic_files import (
+    DAYS,
+    blank_release,
+    can_count,
+    count_rows,
+    read_measured,
+    tables_of_distances,
+)
+from dprelease.requests.tables import ANSWERS, BETA, answers_csv, csv_files, preview_of, table_csv
 
 DRAWN = {"rows", "share", "outcome"}
 """Columns of random numbers in releases whose other columns are fixed; they are the last of a file.
@@ -97,7 +102,7 @@ def table_faults(question: RequestPart, files: Mapping[str, bytes], *, prefix: s
     faults = list(_faults_of_each(question, files, expected, drawn, prefix=prefix, digest=digest))
     yield from faults
     if not faults and isinstance(drawn, RowsRelease):
-        yield from _tables_faults(question, {name: files[prefix + name] for name in expected}, drawn, prefix=prefix)
+        yield from _tables_faults(question, {name: files[prefix + name] for name in expected}, prefix=prefix)
 
 
 def _faults_of_each(
@@ -436,23 +441,15 @@ def _outcome_checks(drawn: Release) -> list[Callable[[str], bool]]:
     return checks
 
 
-def _tables_faults(
-    question: RequestPart, files: Mapping[str, bytes], drawn: RowsRelease, *, prefix: str
-) -> Iterator[str]:
+def _tables_faults(question: RequestPart, files: Mapping[str, bytes], *, prefix: str) -> Iterator[str]:
     """Check the measured tables beside synthetic rows, and the distances that follow from both.
 
     Args:
         question: the part of a request.
         files: its files by name, without the prefix; each is CSV.
-        drawn: a release of mock rows.
         prefix: of the files' names.
     """
-    if question.n > MAX_PREVIEW_ROWS:  # its plan may be another one
-        rows = twin(question.reading, n=1).dataset()
-        again = question.mechanism.run(question.mechanism.prepare(rows, question.problem), Preview(seed=1), 1)
-        assert isinstance(again, RowsRelease)
-        drawn = again
-    released, counts = replace(drawn, problem=question.problem), dict[Set, Integers]()
+    released, counts = blank_release(question), dict[Set, Integers]()
     measured: Mapping[Set, Floats] | Sequence[Set]
     distances = read_rows(files[f"{DISTANCES}.csv"])
     if (name := f"{MEASURED}.csv") in files:

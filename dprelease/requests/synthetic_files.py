@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,13 +17,30 @@ from dpcore.data.columns import Labels, Number, is_labels
 from dpcore.data.dates import is_ages, is_dates, period_of, written
 from dpcore.data.product import Product
 from dpcore.mechanisms.tables.rows_release import ChosenPairsRelease, RowsRelease, cell_labels, count_cells, table_name
+from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.queries.marginals import Marginals, Set
+from dprelease.requests.parts import RequestPart
 
 DAYS = 365
 """Days of birth that synthetic rows have of one age; see ``Ages.born``."""
 FIRST_YEAR = 123
 """Year since which all ages have a date of birth; see ``Ages.born``."""
 Rows = Sequence[Sequence[str]]
+
+
+def blank_release(question: RequestPart) -> RowsRelease:
+    """Return a release by the plan of a request, with 0 for each number: for what the request alone says, as noise."""
+    assert isinstance(question.mechanism, WholeTable)
+    problem = question.problem
+    plan, choice = question.mechanism.plan(problem), question.mechanism.choice(problem)
+    shared: dict[str, Any] = {
+        "problem": problem, "guarantee": question.mechanism.guarantee(problem), "sampler": "", "plan": plan,
+        "refused": np.zeros(1, dtype=np.bool_),
+    }  # fmt: skip
+    if choice is None:
+        return RowsRelease(**shared, values=np.zeros((1, plan.numbers), dtype=np.int64))
+    numbers = plan.numbers + len(choice.pairs) + int(choice.rows.sum())
+    return ChosenPairsRelease(**shared, choice=choice, values=np.zeros((1, numbers), dtype=np.int64))
 
 
 def possible_tables(release: RowsRelease) -> list[Set]:

@@ -98,6 +98,10 @@ class RowsRelease(ContrastsRelease):
         cells = Marginals(domain=self.domain, ways=self.plan.cliques.ways).count
         return self.plan.cell_sigma(table) * math.sqrt(2 * math.log(2 * cells / beta))
 
+    def cell_deviation(self, table: Set, *, measured: Iterable[Set] = ()) -> float:
+        """Return the standard deviation of a cell of a measured table, in rows; ``measured`` as in ``noise_within``."""
+        return self.plan.cell_sigma(table)
+
     def distances(self, rows: Integers, *, beta: float) -> pd.DataFrame:
         """Return how far the rows are from what was released, a line for each measured table; post-processing.
 
@@ -240,9 +244,21 @@ class ChosenPairsRelease(RowsRelease):
         if len(table) < 2:
             return within
         pairs = [pair for pair in measured if len(pair) == 2]
-        shapes: dict[Set, tuple[int, ...]] = {pair: tuple(self.domain.sizes[a] for a in pair) for pair in pairs}
-        cells, variance = sum(map(math.prod, shapes.values())), self.choice.variances(len(shapes))[table]
-        return within + math.sqrt(variance * lengths(shapes[table]) * 2 * math.log(4 * cells / beta))
+        cells = sum(math.prod(self._shape(pair)) for pair in pairs)
+        return within + math.sqrt(self._beyond(table, many=len(pairs)) * 2 * math.log(4 * cells / beta))
+
+    @override
+    def cell_deviation(self, table: Set, *, measured: Iterable[Set] = ()) -> float:
+        alone = self.plan.cell_sigma(table)
+        many = sum(len(each) == 2 for each in measured)
+        return math.sqrt(alone**2 + self._beyond(table, many=many)) if len(table) == 2 else alone
+
+    def _beyond(self, pair: Set, *, many: int) -> float:
+        """Return the variance of a cell of what a chosen pair says beyond its columns, if so many are chosen."""
+        return self.choice.variances(many)[pair] * lengths(self._shape(pair))
+
+    def _shape(self, table: Set) -> tuple[int, ...]:
+        return tuple(self.domain.sizes[attribute] for attribute in table)
 
 
 def largest_difference(rows: Integers, table: Floats, chosen: Set) -> float:
