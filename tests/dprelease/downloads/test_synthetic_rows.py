@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,7 @@ from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.frames import read_frame
 from dpcore.mechanisms.tables import rows_release
 from dpcore.queries.marginals import Marginals
+from dpcore.randomness import Preview
 from dprelease.certificate import certificate, verify
 from dprelease.downloads import downloads_of, faults_of_files
 from dprelease.downloads.report import report
@@ -27,6 +31,8 @@ from dprelease.release import release
 from dprelease.requests import synthetic_files, tables
 from dprelease.requests.parts import Request
 from dprelease.requests.synthetic_files import blank_release, read_measured
+from tests import ROOT
+from tests.dprelease.test_other_computer import PLAINEST
 from tests.kit.ledgers import ANALYST, registered, request_of
 
 TABLE = DeclaredTable(
@@ -90,6 +96,23 @@ def test_a_forged_section_is_refused_and_the_genuine_one_has_no_true_row(tmp_pat
         assert faults_of_files(certified, changed) == ["The file report.html does not belong to this certificate."]
 
 
+@pytest.mark.slow
+def test_another_processor_writes_the_same_section(tmp_path: Path) -> None:
+    """Whose matrices are added up in another order; the section has three digits of each number."""
+    stored = released(tmp_path / "ledger", request())
+    for name, contents in stored.files.items():
+        (tmp_path / name).write_bytes(contents)
+    program = (
+        "from pathlib import Path; from tests.dprelease.downloads.test_synthetic_rows import request, usefulness; "
+        f"files = {{each.name: each.read_bytes() for each in Path({str(tmp_path)!r}).glob('*.csv')}}; "
+        "print(''.join(usefulness(request().parts[0], files, person_rows=1)))"
+    )
+    run = [sys.executable, "-c", program]
+    elsewhere = subprocess.run(run, cwd=ROOT, env=os.environ | PLAINEST, stdout=-1, check=True).stdout.decode()
+    [part] = request().parts
+    assert elsewhere.strip() == "".join(usefulness(part, stored.files, person_rows=1)).strip()
+
+
 def test_shares_of_tables_are_those_of_the_files_and_follow_from_them_alone(tmp_path: Path) -> None:
     """Recomputed by pandas: of pairs of a number with a label; the ledger's rows are other ones by then."""
     asked = request()
@@ -117,7 +140,7 @@ def test_noise_alone_is_the_mean_distance_of_the_true_table_from_released_ones()
     [part] = request().parts
     data = part.reading.from_frame(people())
     blank = blank_release(part)
-    drawn = part.mechanism.run(part.mechanism.prepare(data, part.problem), rows_preview(), 200)
+    drawn = part.mechanism.run(part.mechanism.prepare(data, part.problem), Preview(1), 200)
     assert isinstance(drawn, rows_release.RowsRelease)
     records = np.asarray(data.records, dtype=np.int64)
     for chosen in ((0, 1), (0, 2)):
@@ -125,13 +148,6 @@ def test_noise_alone_is_the_mean_distance_of_the_true_table_from_released_ones()
         away = np.mean([total_variation(truth, table) for table in drawn.unbiased(chosen)])
         expected = noise_alone(blank, chosen, drawn.measured(), rows=N)
         assert away == pytest.approx(expected, rel=0.05) and away != pytest.approx(expected / 2, rel=0.05)
-
-
-def rows_preview() -> Any:
-    """The preview sampler."""
-    from dpcore.randomness import Preview
-
-    return Preview(1)
 
 
 def test_shuffled_columns_have_the_product_of_the_columns() -> None:
@@ -148,7 +164,7 @@ def test_slopes_from_the_released_tables_hold_where_those_of_the_rows_do_not(tmp
     truth, held = slope(people(400_000, seed=0)), np.zeros((2, 60))
     for seed in range(60):
         data = part.reading.from_frame(people(seed=seed + 1))
-        drawn = part.mechanism.run(part.mechanism.prepare(data, part.problem), type(rows_preview())(seed), 1)
+        drawn = part.mechanism.run(part.mechanism.prepare(data, part.problem), Preview(seed), 1)
         files = tables.csv_files(drawn, part.mechanism, digest="")
         text = "".join(usefulness(part, files, person_rows=1))
         [line] = re.findall(r"<tr><td>pay for one more of age</td>(.*?)</tr>", text)
@@ -188,7 +204,7 @@ def test_what_cannot_be_said_is_not_said(tmp_path: Path, monkeypatch: pytest.Mon
 def test_measured_tables_are_read_as_they_were_written_and_other_lines_are_none(tmp_path: Path) -> None:
     [part] = request().parts
     data = part.reading.from_frame(people())
-    drawn = part.mechanism.run(part.mechanism.prepare(data, part.problem), rows_preview(), 1)
+    drawn = part.mechanism.run(part.mechanism.prepare(data, part.problem), Preview(1), 1)
     assert isinstance(drawn, rows_release.RowsRelease)
     files = tables.csv_files(drawn, part.mechanism, digest="")
     lines = pd.read_csv(io.BytesIO(files["measured_tables.csv"]), dtype=str, keep_default_na=False).to_numpy().tolist()
