@@ -20,7 +20,9 @@ from typing import Any
 from dpcore.core import Guarantee, Mechanism, Neighbours, ParameterError, exactly, printable
 from dpcore.core.documents import parse_document
 from dpcore.data.declarations import Capped
+from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts
 from dpcore.mechanisms.online.interactive import Interactive
+from dpcore.mechanisms.ranges.windows import StrategyMechanism
 from dprelease.ledger.canonical import canonical, digest, digest_of_bytes
 from dprelease.ledger.chain import ACCESS, RESTORED, STORED, VERSION, details_of, fold_chain
 from dprelease.ledger.records import Registration, Spent, Stored
@@ -363,10 +365,15 @@ def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Ite
     yield from file_faults(body["files"], files)
 
 
-def _rounded(request: Request) -> Callable[[str], list[str]]:
-    """Return a function from a field's name to its texts for a slightly smaller and larger Gaussian sigma.
+WITH_STRATEGY = (StrategyMechanism, GroupQuantileCounts)
+"""Mechanisms whose error depends on weights found by iteration."""
 
-    Sigma is computed by iteration, and another computer may find an adjacent value; only numbers may differ.
+
+def _rounded(request: Request) -> Callable[[str], list[str]]:
+    """Return a function from a field's name to its texts for a slightly smaller and larger epsilon.
+
+    A Gaussian sigma and the weights of windows are found by iteration, and matrices are added up in an order that
+    depends on the processor: another computer may find adjacent values. Only numbers may differ.
     """
     by_part = dict[int, list[dict[str, Any]]]()
 
@@ -377,8 +384,8 @@ def _rounded(request: Request) -> Callable[[str], list[str]]:
         place = int(match[1])
         if place not in by_part:
             part = request.parts[place - 1]
-            gaussian = part.mechanism.gaussians(part.problem)
-            by_part[place] = [_accuracy(each) for each in _at_nearby_epsilon(part)] if gaussian else []
+            nearby = part.mechanism.gaussians(part.problem) or isinstance(part.mechanism, WITH_STRATEGY)
+            by_part[place] = [_accuracy(each) for each in _at_nearby_epsilon(part)] if nearby else []
         return [accuracy[match[2]] for accuracy in by_part[place]]
 
     return texts

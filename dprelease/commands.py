@@ -62,7 +62,7 @@ from dprelease.verification import CONSISTENT, unverifiable
 
 NOT_YET = "No file is written. Repeat the request after the data owner has published it."
 FORMAT_HELP = (
-    "format of the file, for example “decimal=, date_order=day missing=-99 separator=; encoding=cp1252 skip=2”"
+    "format of the file, for example “decimal=, date_order=day missing=-99 separator=; encoding=cp1252 skip=2 sheet=1”"
 )
 
 

@@ -58,8 +58,12 @@ def read_frame(frame: pd.DataFrame, *, limits: Limits = LIMITS) -> Table:
     return read_table(contents, name="frame.parquet", limits=limits, settings=settings)
 
 
-def csv_of(path: Path | str) -> io.BytesIO:
+def csv_of(path: Path | str, *, sheet: int = 1) -> io.BytesIO:
     """Return a workbook or a file of SPSS or Stata (also with .gz behind) as the CSV that ``read_table`` makes of it.
+
+    Args:
+        path: the file.
+        sheet: which sheet of a workbook, from 1.
 
     Raises:
         DataError: it cannot be read.
@@ -74,7 +78,7 @@ def csv_of(path: Path | str) -> io.BytesIO:
     with ExitStack() as undo:
         copy = private_folder(undo) / f"original{source.suffix.lower()}"
         copy.write_bytes(content)
-        return io.BytesIO(convert(copy, limits=LIMITS).path.read_bytes())
+        return io.BytesIO(convert(copy, limits=LIMITS, sheet=sheet).path.read_bytes())
 
 
 def frame_of(domain: Product, rows: NDArray[Any], *, seed: int) -> pd.DataFrame:

@@ -36,6 +36,7 @@ from dpcore.mechanisms.tables.release import DirectRelease
 from dpcore.mechanisms.tables.whole_table import SYNTHETIC_ROWS, RowsRelease, WholeTable
 from dpcore.queries.marginals import Marginals
 from dprelease.requests.intervals import (
+    OTHER_WEIGHTS,
     count_half_widths,
     drawn_ends,
     end_places,
@@ -282,7 +283,10 @@ def _count_ends_fit(question: RequestPart, lines: Rows, *, digest: str) -> bool:
         rows = np.array([count for count, _, _ in numbers])
         low, high = drawn_ends(rows, mechanism, problem, level=question.level, digest=digest)
         pairs = zip(low.tolist(), high.tolist(), strict=True)
-        return all(same_ends(first, last, pair) for (_, first, last), pair in zip(numbers, pairs, strict=True))
+        return all(
+            same_ends(first, last, pair, slack=OTHER_WEIGHTS)
+            for (_, first, last), pair in zip(numbers, pairs, strict=True)
+        )
     half_widths = count_half_widths(noise, level=question.level)
     return any(all(low == rows - half and high == rows + half for rows, low, high in numbers) for half in half_widths)
 

@@ -41,6 +41,8 @@ LEVEL = 0.95
 """Level of the intervals of a request that names none."""
 DIGITS = 4
 """Digits of half of an interval's width to which its ends are written."""
+OTHER_WEIGHTS = 5e-3
+"""Relative difference of a half-width on another computer, whose search may end at weights that are a step away."""
 ALONE = 1e-9
 """Relative difference of an end on another computer where the other end is infinite."""
 COVERS = (
@@ -195,11 +197,19 @@ def outwards(low: float, high: float, *, digits: int = DIGITS) -> tuple[float, f
     return first + 0.0, last + 0.0
 
 
-def same_ends(low: float, high: float, computed: tuple[float, float]) -> bool:
-    """Return whether two ends are those computed here, or differ by one in the last digit; NaN for no end."""
+def same_ends(low: float, high: float, computed: tuple[float, float], *, slack: float = 0.0) -> bool:
+    """Return whether two ends are those computed here, or differ by one in the last digit; NaN for no end.
+
+    Args:
+        low: the lower end.
+        high: the upper one.
+        computed: both as computed here.
+        slack: relative difference of the half-width that another computer may find.
+    """
     if any(math.isnan(one) != math.isnan(other) for one, other in zip((low, high), computed, strict=True)):
         return False
-    room = 1.001 * 10.0 ** -decimals(*computed) if all(map(math.isfinite, computed)) else 0.0
+    finite = all(map(math.isfinite, computed))
+    room = 1.001 * 10.0 ** -decimals(*computed) + slack * (computed[1] - computed[0]) / 2 if finite else 0.0
     ends = zip((low, high), computed, strict=True)
     return all(math.isnan(one) or abs(one - other) <= max(room, ALONE * abs(other)) for one, other in ends)
 

@@ -30,6 +30,7 @@ def ask_format(turn: int) -> Format:
         "skip": "" if previous.skip is None else str(previous.skip),
         "missing": " ".join(previous.missing),
         "days": previous.days,
+        "sheet": "" if previous.sheet == 1 else str(previous.sheet),
     }
     keys = {name: f"{FORMAT}-{turn}-{name}" for name in initial}
     for name, value in initial.items():
@@ -53,7 +54,7 @@ def ask_format(turn: int) -> Format:
             help="A time without a UTC offset keeps the day as written.",
         )  # fmt: skip
         st.caption("These settings are used when you upload a file:")
-        first, second, third = st.columns(3)
+        first, second, third, fourth = st.columns(4)
         separator = first.text_input(
             "Separator", key=keys["separator"], placeholder="guess", help="A character or: tab."
         )
@@ -65,13 +66,19 @@ def ask_format(turn: int) -> Format:
             help="Lines above the header. For private rows they are never guessed, because a record could be "
                 "mistaken for the header.",
         )  # fmt: skip
+        sheet = fourth.text_input(
+            "Sheet", key=keys["sheet"], placeholder="1", help="Which sheet of a workbook, counted from 1."
+        )
         try:
+            if sheet and not (sheet.isdecimal() and len(sheet) < 6):
+                raise ParameterError("The sheet must be a whole number.")
             if skip and not (skip.isdecimal() and len(skip) < 5):
                 raise ParameterError("Lines to skip must be a whole number.")
             settings = Format(
                 separator=NAMED_SEPARATORS.get(separator.strip(), separator.strip(" ")), decimal=decimal,
                 date_order=order, encoding=encoding, skip=int(skip) if skip else None,
                 missing=tuple(dict.fromkeys(missing.replace("−", "-").split())), days=days,
+                sheet=int(sheet) if sheet else 1,
             )  # fmt: skip
         except ParameterError as problem:
             st.error(str(problem))
@@ -88,4 +95,4 @@ def add_missing_codes(turn: int, codes: Sequence[str]) -> None:
 
 def cell_settings(settings: Format) -> Format:
     """Return the settings that apply to cells, and so to a file that is already loaded."""
-    return dataclasses.replace(settings, separator="", encoding="", skip=None)
+    return dataclasses.replace(settings, separator="", encoding="", skip=None, sheet=1)

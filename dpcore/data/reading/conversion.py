@@ -63,22 +63,23 @@ class Conversion:
     notes: tuple[str, ...]
 
 
-def convert(source: Path, *, limits: ReadingLimits) -> Conversion:
+def convert(source: Path, *, limits: ReadingLimits, sheet: int = 1) -> Conversion:
     """Turn a file into CSV beside it.
 
     Args:
         source: a file whose name ends in one of ``CONVERTED``; it is in a private folder.
         limits: what the child may take.
+        sheet: which one of a workbook's sheets is read, from 1.
 
     Raises:
         DataError: one sentence without the file's name.
     """
     target, about = source.with_name("converted.csv"), source.with_name("about.json")
-    numbers = (limits.memory_bytes, math.ceil(limits.seconds), limits.cells, limits.columns, limits.unpacked_bytes)
-    paths = map(str, (source, target, about))
-    status = run_limited(child.__file__, *paths, *map(str, numbers), folder=source.parent, seconds=limits.seconds)
+    wanted = child.Wanted(limits.cells, limits.columns, limits.unpacked_bytes, sheet)
+    arguments = (source, target, about, limits.memory_bytes, math.ceil(limits.seconds), *wanted)
+    status = run_limited(child.__file__, *map(str, arguments), folder=source.parent, seconds=limits.seconds)
     if status:
-        raise DataError(_sentence(status, limits))
+        raise DataError(_sentence(status, limits, sheet))
     said = read_answer(about)
     sheets, listed = said.get("sheets"), said.get("labels")
     labels = (
@@ -88,7 +89,7 @@ def convert(source: Path, *, limits: ReadingLimits) -> Conversion:
     )
     notes = []
     if isinstance(sheets, int) and sheets > 1:
-        notes.append(f"It has {sheets:,} sheets. Only the first one was read.")
+        notes.append(f"It has {sheets:,} sheets. Sheet {sheet:,} was read. For another one, set Format: Sheet.")
     if count := sum(map(bool, labels)):
         notes.append(f"Codes were replaced with their value labels in {count:,} column{'s' * (count > 1)}.")
     return Conversion(path=target, named=source.suffix not in WORKBOOKS, labels=labels, notes=tuple(notes))
@@ -98,7 +99,7 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _sentence(status: int, limits: ReadingLimits) -> str:
+def _sentence(status: int, limits: ReadingLimits, sheet: int) -> str:
     """Return why the child gave no table."""
     sentences = {
         child.MEMORY: f"it needs more than the {limits.memory_bytes >> 20:,} MB of memory that reading may take.",
@@ -106,7 +107,8 @@ def _sentence(status: int, limits: ReadingLimits) -> str:
         child.COLUMNS: f"it has more than {limits.columns:,} columns, and no more are read.",
         child.LENGTH: f"it unpacks to more than {limits.unpacked_bytes:,} bytes, and no more are read.",
         child.FULL: FULL,
-        child.EMPTY: "it is empty, or its first sheet is.",
+        child.EMPTY: f"it is empty, or its sheet {sheet} is.",
+        child.SHEET: f"it has no sheet {sheet:,}. Set Format: Sheet.",
         OUT_OF_TIME: f"it took longer than {limits.seconds:g} seconds.",
     }
     return sentences.get(status, "its contents are damaged or cut short.")

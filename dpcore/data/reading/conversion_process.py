@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-DAMAGED, MEMORY, CELLS, COLUMNS, LENGTH, FULL, EMPTY = range(10, 17)
+DAMAGED, MEMORY, CELLS, COLUMNS, LENGTH, FULL, EMPTY, SHEET = range(10, 18)
 """Exit statuses; Python and the system use smaller ones and negative ones."""
 CELLS_PER_CHUNK = 200_000
 MAX_LABELS = 1_000
@@ -35,6 +35,15 @@ class NotConverted(Exception):
     def __init__(self, status: int) -> None:
         super().__init__()
         self.status = status
+
+
+class Wanted(NamedTuple):
+    """What is read of a file: at most so many cells, columns and bytes of text, and which sheet, from 1."""
+
+    cells: int
+    columns: int
+    length: int
+    sheet: int
 
 
 def set_limits(memory: int, seconds: int, length: int) -> None:
@@ -83,29 +92,31 @@ def cell_text(value: object) -> str:
     return str(value).replace("\r\n", "\n").replace("\r", "\n")
 
 
-def read_workbook(path: Path, cells: int, columns: int, length: int) -> tuple[dict[str, Any], Iterator[Row]]:
-    """Return what is said about a workbook, and the rows of its first sheet."""
+def read_workbook(path: Path, wanted: Wanted) -> tuple[dict[str, Any], Iterator[Row]]:
+    """Return what is said about a workbook, and the rows of one of its sheets."""
     from python_calamine import CalamineWorkbook, SheetTypeEnum
 
     with zipfile.ZipFile(path) as archive:
-        if sum(part.file_size for part in archive.infolist()) > length:
+        if sum(part.file_size for part in archive.infolist()) > wanted.length:
             raise NotConverted(LENGTH)
     book = CalamineWorkbook.from_path(str(path))
     sheets = [sheet.name for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
     if not sheets:
         raise NotConverted(EMPTY)
-    sheet = book.get_sheet_by_name(sheets[0])
+    if wanted.sheet > len(sheets):
+        raise NotConverted(SHEET)
+    sheet = book.get_sheet_by_name(sheets[wanted.sheet - 1])
     if sheet.height * sheet.width == 0:
         raise NotConverted(EMPTY)
-    if sheet.width > columns:
+    if sheet.width > wanted.columns:
         raise NotConverted(COLUMNS)
-    if sheet.height * sheet.width > cells:
+    if sheet.height * sheet.width > wanted.cells:
         raise NotConverted(CELLS)
     # iter_rows would pad the rows to the sheet's corner.
     return {"sheets": len(sheets)}, iter(sheet.to_python())
 
 
-def read_statistics(path: Path, cells: int, columns: int, length: int) -> tuple[dict[str, Any], Iterator[Row]]:
+def read_statistics(path: Path, wanted: Wanted) -> tuple[dict[str, Any], Iterator[Row]]:
     """Return the labels of each column of a file of SPSS or Stata, and its rows, of which the first has the names.
 
     A code with a label becomes the label, whatever other rows hold. What SPSS declares to be missing is missing.
@@ -117,9 +128,9 @@ def read_statistics(path: Path, cells: int, columns: int, length: int) -> tuple[
     names = list(about.column_names)
     if not names:
         raise NotConverted(EMPTY)
-    if len(names) > columns:
+    if len(names) > wanted.columns:
         raise NotConverted(COLUMNS)
-    if (about.number_rows or 0) * len(names) > cells:
+    if (about.number_rows or 0) * len(names) > wanted.cells:
         raise NotConverted(CELLS)
     labels = {
         name: {code: text for code, label in codes.items() if (text := " ".join(str(label).split()))}
@@ -149,7 +160,7 @@ def read_statistics(path: Path, cells: int, columns: int, length: int) -> tuple[
             if len(listed[0]) < step:
                 return
             offset += step
-            if offset * len(names) > cells:
+            if offset * len(names) > wanted.cells:
                 raise NotConverted(CELLS)
 
     return {"labels": [each if len(each) <= MAX_LABELS else [] for each in suggested]}, rows()
@@ -169,7 +180,7 @@ def labelled(values: Iterable[object], labels: Mapping[Any, str]) -> list[object
     return [labels.get(value, value) for value in values] if labels else list(values)
 
 
-def read_arrow(path: Path, cells: int, columns: int, length: int) -> tuple[dict[str, Any], Iterator[Row]]:
+def read_arrow(path: Path, wanted: Wanted) -> tuple[dict[str, Any], Iterator[Row]]:
     """Return the rows of a file of Arrow or Feather, of which the first has the names; a code becomes its label."""
     import pyarrow
 
@@ -178,7 +189,7 @@ def read_arrow(path: Path, cells: int, columns: int, length: int) -> tuple[dict[
     names = file.schema.names
     if not names:
         raise NotConverted(EMPTY)
-    if len(names) > columns:
+    if len(names) > wanted.columns:
         raise NotConverted(COLUMNS)
 
     def rows() -> Iterator[Row]:
@@ -188,14 +199,14 @@ def read_arrow(path: Path, cells: int, columns: int, length: int) -> tuple[dict[
             batch = file.get_batch(place)
             batch.validate(full=True)  # else a place outside a column is read as if it were a value of it
             read += batch.num_rows
-            if read * len(names) > cells:
+            if read * len(names) > wanted.cells:
                 raise NotConverted(CELLS)
             yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
     return {}, rows()
 
 
-Reader = Callable[[Path, int, int, int], tuple[dict[str, Any], Iterator[Row]]]
+Reader = Callable[[Path, Wanted], tuple[dict[str, Any], Iterator[Row]]]
 READERS: Mapping[str, tuple[str, Reader]] = {
     **dict.fromkeys((".xlsx", ".ods"), ("python_calamine", read_workbook)),
     **dict.fromkeys((".sav", ".zsav", ".dta"), ("pyreadstat", read_statistics)),
@@ -216,18 +227,18 @@ def main(arguments: Sequence[str]) -> int:
     """Convert a file and return the exit status.
 
     Args:
-        arguments: the file, the CSV and the JSON to write; then the limits: bytes of memory, seconds, cells, columns,
-            and bytes of unpacked text.
+        arguments: the file, the CSV and the JSON to write; the limits, bytes of memory and seconds; what is wanted.
     """
     source, target, about = map(Path, arguments[:3])
-    memory, seconds, cells, columns, length = map(int, arguments[3:])
+    memory, seconds, *numbers = map(int, arguments[3:])
+    wanted = Wanted(*numbers)
     status = 0
     try:
         library, read = READERS[source.suffix]
         # The library comes first: the limit of memory is for what the file takes.
         import_module(library)
-        set_limits(memory, seconds, length)
-        said, rows = read(source, cells, columns, length)
+        set_limits(memory, seconds, wanted.length)
+        said, rows = read(source, wanted)
         write_rows(rows, target)
         about.write_text(json.dumps(said), encoding="utf-8")
     except NotConverted as refused:

@@ -17,6 +17,7 @@ DAY_FIRST, MONTH_FIRST = "day first", "month first"
 UTC, LOCAL = "utc", "local"
 NAMED_SEPARATORS = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|", "space": " "}
 MAX_SKIP = 1_000
+MAX_SHEET = 1_000
 MAX_CODES = 50
 MAX_CODE_CHARACTERS = 60
 
@@ -34,6 +35,7 @@ class Format:
         missing: texts that count as missing in every column, besides an empty cell; numbers match by value.
         days: "utc" or "local": which day a time with an offset belongs to.
         header: whether the first row holds names; None where a user says, or it is seen to.
+        sheet: which sheet of a workbook is read, from 1.
 
     Raises:
         ParameterError: a setting is not one of these.
@@ -47,6 +49,7 @@ class Format:
     missing: tuple[str, ...] = ()
     days: str = UTC
     header: bool | None = None
+    sheet: int = 1
 
     def __post_init__(self) -> None:
         if len(self.separator) > 1 or self.separator.isalnum() or self.separator in ('"', "\n", "\r", "\0", "_", "."):
@@ -61,6 +64,8 @@ class Format:
             raise ParameterError(f"Between 0 and {MAX_SKIP:,} lines can be skipped.")
         if self.header not in (None, True, False):
             raise ParameterError("The header is true or false: whether the first row holds names.")
+        if isinstance(self.sheet, bool) or not 1 <= self.sheet <= MAX_SHEET:
+            raise ParameterError(f"The sheet is a number from 1 to {MAX_SHEET:,}.")
         if self.days not in (UTC, LOCAL):
             raise ParameterError(f"Days are “{UTC}” or “{LOCAL}”.")
         if len(self.missing) > MAX_CODES or any(
@@ -106,6 +111,8 @@ def read_format(text: str) -> Format:
             result = dataclasses.replace(result, missing=(*result.missing, value))
         elif name == "skip" and value.isdecimal() and len(value) < 6:
             result = dataclasses.replace(result, skip=int(value))
+        elif name == "sheet" and value.isdecimal() and len(value) < 6:
+            result = dataclasses.replace(result, sheet=int(value))
         elif name == "date_order":
             result = dataclasses.replace(result, date_order=f"{value.removesuffix('-first')} first")
         elif name == "separator":
@@ -119,6 +126,6 @@ def read_format(text: str) -> Format:
         else:
             raise ParameterError(
                 "A format is written as in “separator=; decimal=, date_order=day encoding=cp1252 skip=2 missing=-99 "
-                "days=local”."
+                "days=local sheet=2”."
             )
     return result

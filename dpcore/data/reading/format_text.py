@@ -30,4 +30,5 @@ def format_sentence(settings: Format, *, header: bool | None) -> str:
     between = SEPARATORS.get(settings.separator, f"“{settings.separator}”")
     encoding = settings.encoding.upper() or "Unicode"
     names = "names" if header else "data"
-    return f"Read as {encoding} text: fields between {between}, first row of {names}, {cells}. {rest}"
+    sheet = f"Sheet {settings.sheet:,} was read" if settings.sheet > 1 else "Read"
+    return f"{sheet} as {encoding} text: fields between {between}, first row of {names}, {cells}. {rest}"

@@ -301,7 +301,7 @@ def _convert(
     path = folder / f"original{ending}"
     with path.open("wb") as copy:
         copy.writelines(chunks)
-    conversion = convert(path, limits=limits)
+    conversion = convert(path, limits=limits, sheet=settings.sheet)
     path.unlink()
     text = dataclasses.replace(settings, separator=",", encoding="", decimal=".")
     if ending not in WORKBOOKS:

@@ -165,7 +165,8 @@ class Table:
         if self.header is None:
             read = f"df = pd.read_parquet({path}).iloc[:, {places}].set_axis({names}, axis='columns')"
             return [read, *self._format_code()]
-        path = f"csv_of({path})" if self._converted else path
+        sheet = f", sheet={self.format.sheet}" * (self.format.sheet > 1)
+        path = f"csv_of({path}{sheet})" if self._converted else path
         # Texts as they stand: dpcore reads numbers to the last digit, and decides what is missing.
         return [
             *["from dpcore.data.frames import csv_of"] * self._converted,
@@ -454,6 +455,7 @@ def _read(
                 separator=arrival.separator,
                 skip=arrival.lines_skipped or None,
                 header=False if arrival.header and not arrival.named else None,
+                sheet=settings.sheet if arrival.converted else 1,
             ),
             guesses=guesses,
             _worded=worded,

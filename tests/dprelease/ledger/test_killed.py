@@ -69,7 +69,8 @@ def test_a_plan_killed_at_any_line_or_moment_is_all_or_nothing_or_an_attempt(fol
     for what, count in (("lines", 60), ("random", 30)):
         outcome = kills(folder / what, what, count, asked="plan")
         assert outcome["wrong"] == 0, outcome["examples"]
-        assert min(outcome["seen"][state] for state in ("nothing", "begun", "Stored")) > 0
+        states = ("nothing", "begun", "Stored") if what == "lines" else ("nothing", "Stored")
+        assert min(outcome["seen"].get(state, 0) for state in states) > 0  # a few random moments miss the short one
 
 
 def test_a_copy_put_back_and_killed_at_any_line_leaves_the_damaged_file_or_the_copy(folder: Path) -> None:

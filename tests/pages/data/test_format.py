@@ -10,6 +10,7 @@ from dpcore.data.dictionaries.description import NUMBER
 from dpcore.data.reading.format import Format
 from dpcore.data.reading.tables import Table, read_table
 from pages.data.suggestions import remark
+from tests.dpcore.data.reading.workbooks import sheet_rows, xlsx
 from tests.pages.data.test_page import OWN, box, everything, fill, give, opened, press
 
 DATES = ("03/04/2021", "05/06/2021", "01/02/2021", "31/12/2021")
@@ -52,6 +53,16 @@ def test_settings_that_are_none_are_a_sentence_and_change_nothing() -> None:
     app = fill(with_mixed(), Lines_to_skip="two")
     assert [each.value for each in app.error] == ["Lines to skip must be a whole number."]
     assert table_of(app).format.skip is None
+
+
+def test_a_sheet_of_a_workbook_is_chosen_before_the_upload() -> None:
+    content = xlsx(sheet_rows([["x"], [1]]), sheet_rows([["pay"], [2]]))
+    app = give(opened(way=OWN), content, name="b.xlsx")
+    assert table_of(app).columns == ("x",) and "set Format: Sheet" in everything(app)
+    app = fill(press(app, "Remove this file"), Sheet="2")
+    app = give(app, content, name="b.xlsx")
+    assert table_of(app).columns == ("pay",) and "Sheet 2 was read" in everything(app)
+    assert [each.value for each in fill(app, Sheet="two").error] == ["The sheet must be a whole number."]
 
 
 def test_of_a_private_file_the_page_says_nothing_guessed_from_values_and_of_a_public_one_it_does() -> None:

@@ -22,9 +22,10 @@ import pyreadstat
 import pytest
 from pyarrow import feather
 
-from dpcore.core import DataError
+from dpcore.core import DataError, ParameterError
 from dpcore.data.reading import conversion_process
-from dpcore.data.reading.format import Format
+from dpcore.data.reading.format import Format, read_format
+from dpcore.data.reading.format_text import format_sentence
 from dpcore.data.reading.intake import FirstRowUnclear, Limits
 from dpcore.data.reading.scratch import PREFIX
 from dpcore.data.reading.tables import Table, read_table
@@ -66,10 +67,34 @@ def test_a_workbook_reads_as_the_same_rows_in_csv(name: str, content: bytes, zip
     assert table.notes == ()
 
 
-def test_the_first_of_several_sheets_is_read_and_said() -> None:
-    table = read_table(xlsx(sheet_rows(ROWS), sheet_rows([["x"], [7]])), name="b.xlsx", header=True)
+def test_of_several_sheets_the_first_or_the_chosen_one_is_read_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = xlsx(sheet_rows(ROWS), sheet_rows([["x"], [7]]))
+    table = read_table(content, name="b.xlsx", header=True)
     assert table.columns == ("age", "pay", "town", "note")
-    assert table.notes == ("It has 2 sheets. Only the first one was read.",)
+    assert table.notes == ("It has 2 sheets. Sheet 1 was read. For another one, set Format: Sheet.",)
+    chosen = read_table(content, name="b.xlsx", header=True, settings=read_format("sheet=2"))
+    assert chosen.columns == ("x",) and chosen.numbers("x").tolist() == [7]
+    assert "Sheet 2 was read" in chosen.notes[0] and chosen.format.sheet == 2
+    assert format_sentence(chosen.format, header=True).startswith("Sheet 2 was read as Unicode text")
+    (tmp_path / "b.xlsx").write_bytes(content)
+    names = dict[str, Any](pd=pd)
+    monkeypatch.chdir(tmp_path)
+    exec("\n".join(chosen.code(["x"])), names)
+    assert names["df"]["x"].tolist() == ["7"], "the reader's own script reads the same sheet"
+    with pytest.raises(DataError, match=r"it has no sheet 3\. Set Format: Sheet\."):
+        read_table(content, name="b.xlsx", header=True, settings=Format(sheet=3))
+
+
+def test_a_sheet_is_chosen_of_workbooks_alone() -> None:
+    table = read_table(as_csv(ROWS), name="b.csv", header=True, settings=Format(sheet=2))
+    assert table.format.sheet == 1 and table.row_count == 4
+    for sheet in (0, 1_001, True, -1):
+        with pytest.raises(ParameterError, match="The sheet is a number from 1 to 1,000"):
+            Format(sheet=sheet)
+    with pytest.raises(ParameterError):
+        read_format("sheet=two")
 
 
 def test_the_first_row_of_private_rows_has_to_be_confirmed() -> None:
@@ -164,7 +189,7 @@ def test_the_rows_of_a_long_file_come_in_parts(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(conversion_process, "CELLS_PER_CHUNK", 6)
     frame = pd.DataFrame({"a": np.arange(10.0), "b": np.arange(10.0) / 4})
     pyreadstat.write_sav(frame, str(tmp_path / "p.sav"))
-    _, rows = conversion_process.read_statistics(tmp_path / "p.sav", 100, 9, 0)
+    _, rows = conversion_process.read_statistics(tmp_path / "p.sav", conversion_process.Wanted(100, 9, 0, 1))
     assert list(rows) == [["a", "b"], *zip(frame["a"], frame["b"], strict=True)]
 
 
@@ -220,7 +245,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], tuple[str, ...]]] = {
     "billion laughs": (
         "b.xlsx",
         lambda: xlsx('<row r="1"><c r="A1" t="str"><v>&a9;</v></c></row>', head=LAUGHS),
-        (BROKEN, MEMORY, "it is empty, or its first sheet is."),
+        (BROKEN, MEMORY, "it is empty, or its sheet 1 is."),
     ),
     "a zip bomb": (
         "b.xlsx",
@@ -231,7 +256,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], tuple[str, ...]]] = {
     "a workbook cut short": ("b.xlsx", lambda: xlsx(PRIVATE)[:-200], (BROKEN,)),
     "a zip without a workbook": ("b.xlsx", lambda: ods([["a", SECRET]]), (BROKEN,)),
     "a workbook with torn XML": ("b.xlsx", lambda: xlsx(PRIVATE + "<row><c r="), (BROKEN,)),
-    "an empty workbook": ("b.xlsx", lambda: xlsx(""), ("it is empty, or its first sheet is.",)),
+    "an empty workbook": ("b.xlsx", lambda: xlsx(""), ("it is empty, or its sheet 1 is.",)),
     "a workbook with a password": (
         "b.xlsx",
         lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + SECRET.encode() * 99,
@@ -295,7 +320,7 @@ def test_without_the_limit_of_memory_the_bomb_is_read(tmp_path: Path) -> None:
     command = [sys.executable, "-I", conversion_process.__file__, *arguments]
     codes = []
     for memory in (64 << 20, 3 << 30):
-        numbers = (memory, 60, 100_000_000, 1_000, 1 << 30)
+        numbers = (memory, 60, 100_000_000, 1_000, 1 << 30, 1)
         done = subprocess.run([*command, *map(str, numbers)], capture_output=True, check=False)
         codes.append(done.returncode)
     assert codes[0] != 0
