@@ -84,6 +84,7 @@ CACHES = {
     "dpcore.mechanisms.tables.consistency:_cached_levels": SIZES,
     "dpcore.mechanisms.tables.direct_and_fourier:fourier_gaussian": PLAN,
     "dpcore.mechanisms.grouped.counters:_sigma": NOISE,
+    "dpcore.mechanisms.grouped.planned:counter_plan": PLAN,
     "dpcore.mechanisms.tables.direct_and_fourier:fourier_laplace": PLAN,
     "dpcore.mechanisms.tables.chosen_pairs:chosen_pairs": PLAN,
     "dpcore.mechanisms.tables.plan:clique_types_of": SIZES,

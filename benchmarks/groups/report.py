@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from benchmarks.groups import coverage, engines, further, means, seconds, widths
+from benchmarks.groups import coverage, engines, further, means, planned, seconds, widths
 
 
 def _list(goals: Iterable[tuple[str, bool]]) -> None:
@@ -16,7 +16,7 @@ def _list(goals: Iterable[tuple[str, bool]]) -> None:
 
 def errors() -> None:
     """Print errors beside those of others, and times."""
-    _list([*means.main(), *further.main(), *seconds.main(), *engines.main()])
+    _list([*means.main(), *further.main(), *planned.main(), *seconds.main(), *engines.main()])
 
 
 def intervals() -> None:

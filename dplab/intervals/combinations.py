@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpcore.core import Floats, ParameterError
 from dplab.intervals.interval import Interval, around, check_level
-from dplab.intervals.noise import WIDE, CounterNoise, GaussianNoise
+from dplab.intervals.noise import CounterNoise, GaussianNoise
 
 POINTS = 1 << 16
 """Points of the grid for few noises; more noises take a finer one, as rounding adds up."""
@@ -102,7 +102,7 @@ def half_width(weights: ArrayLike, noise: CounterNoise, level: float) -> float:
     used = numbers[numbers != 0]
     if len(used) == 1:
         return float(abs(used[0])) * noise.half_width(alpha)
-    if isinstance(noise, GaussianNoise) and noise.scale > WIDE:
+    if isinstance(noise, GaussianNoise) and not noise.is_exact:
         return noise.bound_of(used, alpha)
     return combination_law(used, noise).half_width(alpha)
 

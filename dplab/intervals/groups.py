@@ -164,7 +164,7 @@ def group_interval(
 
     Args:
         release: T releases of group counters.
-        noise: of one counter.
+        noise: of one counter of a group; where it is ``of_sums``, of one of a coarser group.
         statistic: its name among the release's statistics.
         level: of each interval.
         kept: which group columns are still told apart, as ``GroupRelease.statistics`` takes them: a coarser group has
@@ -173,7 +173,8 @@ def group_interval(
     Raises:
         ParameterError: the release has no such statistic, or no such columns.
     """
-    counters = release.cells_by(range(len(release.queries.shape)) if kept is None else kept)
+    columns = range(len(release.queries.shape)) if kept is None else kept
+    counters = release.counters_by(columns) if noise.of_sums else release.cells_by(columns)
     cells = counters.shape[-1] // release.counters.shape[-1]
     recipe = recipes(release.queries, noise, cells=cells).get(statistic)
     if recipe is None:

@@ -19,6 +19,7 @@ density of N(0, sigma^2 + r^2), where with s^2 = sigma^2 r^2/(sigma^2 + r^2) and
     eta = 2 (y + y^4 + y^9 + ...) <= 2 y/(1 - y^3).
 The added part of a combination is above -3.5 of its deviations except with chance 2.4e-4, so
     Pr[S >= x] <= (1 + eta)^m Pr[N(0, (sigma^2 + r^2) |w|^2) >= x - 3.5 r |w|]/(1 - 2.4e-4).
+The same holds of noises of several sigma, with the sum of (sigma_i^2 + r^2) w_i^2 and the eta of the smallest sigma.
 """
 
 from __future__ import annotations
@@ -67,6 +68,8 @@ class CounterNoise(ABC):
 
     enumerated_up_to: ClassVar[float]
     """Largest scale at which the bound of ``tail`` widens intervals by over 1%, so that both noises are enumerated."""
+    of_sums: ClassVar[bool] = False
+    """Whether it is the noise of a coarser group's counters, not of each of the counters that add up to them."""
 
     @property
     @abstractmethod
@@ -240,21 +243,22 @@ class GaussianNoise(CounterNoise):
     def deviation(self) -> float:
         return self.scale
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether the exact law of one counter's noise is tabulated."""
+        return self.scale <= WIDE
+
     @override
     def half_width(self, alpha: float) -> int:
-        if (
-            self.scale > WIDE
-        ):  # Pr[Z >= k + 1] is at most that of a normal to exceed k (Canonne, Kamath and Steinke 2020)
-            from scipy.special import ndtri
-
-            return math.ceil(-self.scale * float(ndtri(alpha / 2)) * (1 + 1e-9))
+        if not self.is_exact:
+            return math.ceil(self.normal_bound(alpha))
         reach, masses = gaussian_masses(self.scale)
         beyond = 2 * np.cumsum(masses[::-1])[:reach]  # Pr[|Z| >= j] for j = reach..1
         return int(reach - np.searchsorted(beyond, alpha, side="right"))
 
     @override
     def upper(self, j: Floats) -> Floats:
-        if self.scale > WIDE:
+        if not self.is_exact:
             raise ParameterError(f"The exact law of Gaussian noise is tabulated up to sigma {WIDE:g}.")
         reach, masses = gaussian_masses(self.scale)
         tails = np.concatenate([np.cumsum(masses[::-1])[::-1], [0.0]])
@@ -265,13 +269,27 @@ class GaussianNoise(CounterNoise):
         # Canonne, Kamath and Steinke (2020): it is subgaussian with its parameter.
         return np.asarray((t * self.scale) ** 2 / 2)
 
+    def normal_bound(self, alpha: float) -> float:
+        """Return a bound of one noise: Pr[Z >= k + 1] is at most that of a normal to exceed k.
+
+        Canonne, Kamath and Steinke (2020).
+        """
+        from scipy.special import ndtri
+
+        return -self.scale * float(ndtri(alpha / 2)) * (1 + 1e-9)
+
+    @property
+    def parts(self) -> tuple[float, float, int]:
+        """Euclidean length of the coefficients of one counter's noises, their least sigma, and their number."""
+        return 1.0, self.scale, 1
+
     def _smoothed(self, weights: Floats) -> tuple[Floats, Floats, float]:
         """Return how far smoothing moves a sum at most, its deviation then, and the factor of its tail; see above."""
-        length = np.sqrt((weights**2).sum(axis=-1))
-        square = (self.scale * RADIUS) ** 2 / (self.scale**2 + RADIUS**2)
+        (length, smallest, numbers), size = self.parts, np.sqrt((weights**2).sum(axis=-1))
+        square = (smallest * RADIUS) ** 2 / (smallest**2 + RADIUS**2)
         first = math.exp(-2 * math.pi**2 * square)
-        factor = 2 * (1 + 2 * first / (1 - first**3)) ** weights.shape[-1] / (1 - UNLIKELY)
-        return LIKELY * RADIUS * length, math.hypot(self.scale, RADIUS) * length, factor
+        factor = 2 * (1 + 2 * first / (1 - first**3)) ** (numbers * weights.shape[-1]) / (1 - UNLIKELY)
+        return LIKELY * RADIUS * length * size, math.hypot(self.scale, RADIUS * length) * size, factor
 
     @override
     def tail(self, x: Floats, weights: Floats) -> Floats:
@@ -286,3 +304,34 @@ class GaussianNoise(CounterNoise):
 
         moved, deviation, factor = self._smoothed(weights)
         return float(moved - deviation * ndtri(alpha / factor) * (1 + 1e-9))
+
+
+@dataclass(frozen=True)
+class PlannedNoise(GaussianNoise):
+    """Noise of counters that are put together from Gaussian noises of several sigma; the scale is its deviation.
+
+    Attributes:
+        length: Euclidean length of the coefficients of the noises.
+        smallest: least sigma of the noises.
+        numbers: noises of one counter.
+    """
+
+    length: float
+    smallest: float
+    numbers: int
+    enumerated_up_to: ClassVar[float] = 0.0
+    of_sums: ClassVar[bool] = True
+
+    @override
+    @property
+    def is_exact(self) -> bool:
+        return False
+
+    @override
+    @property
+    def parts(self) -> tuple[float, float, int]:
+        return self.length, self.smallest, self.numbers
+
+    @override
+    def normal_bound(self, alpha: float) -> float:
+        return self.bound_of(np.ones(1), alpha)

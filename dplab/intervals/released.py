@@ -10,8 +10,9 @@ import numpy as np
 
 from dpcore.core import DataRelease, Floats, HistogramRelease, Mechanism, ParameterError, Problem, Release
 from dpcore.mechanisms.grouped.counters import GaussianGroupCounters, GroupCounters
+from dpcore.mechanisms.grouped.planned import PlannedGroupCounters
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, GroupQuantilesRelease, line_of
-from dpcore.mechanisms.grouped.release import GroupRelease
+from dpcore.mechanisms.grouped.release import GroupRelease, statistics_of
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.mechanisms.ranges.estimates import estimate
@@ -23,7 +24,7 @@ from dplab.intervals.combinations import people, single
 from dplab.intervals.exchangeable import DRAWS, half_widths, noise_draws, seed_of
 from dplab.intervals.groups import group_interval
 from dplab.intervals.interval import Interval, around
-from dplab.intervals.noise import CounterNoise, GaussianNoise, LaplaceNoise
+from dplab.intervals.noise import CounterNoise, GaussianNoise, LaplaceNoise, PlannedNoise
 from dplab.intervals.quantiles import centred_counts, quantile_cells
 from dplab.intervals.ratios import mean
 
@@ -34,8 +35,13 @@ MIN_DRAWS = 99
 """Releases that are drawn again at least: enough for levels up to 99%."""
 
 
-def noise_law(mechanism: Mechanism, problem: Problem) -> CounterNoise:
+def noise_law(mechanism: Mechanism, problem: Problem, *, kept: Sequence[int] | None = None) -> CounterNoise:
     """Return the noise of each number that a mechanism releases about a problem; reads no release.
+
+    Args:
+        mechanism: the mechanism.
+        problem: its problem.
+        kept: of groups, which group columns are still told apart, where noise is planned for coarser groups.
 
     Raises:
         ParameterError: its numbers do not have independent noise of one law.
@@ -48,6 +54,13 @@ def noise_law(mechanism: Mechanism, problem: Problem) -> CounterNoise:
         return GaussianNoise(mechanism.sigma(problem))
     if isinstance(mechanism, GaussianGroupCounters):
         return GaussianNoise(mechanism.scale(problem))
+    if isinstance(mechanism, PlannedGroupCounters):
+        columns = tuple(range(len(statistics_of(problem).shape)) if kept is None else kept)
+        plan = mechanism.plan(problem)
+        return PlannedNoise(
+            plan.cell_sigma(columns), length=plan.cell_length(columns), numbers=plan.cell_numbers(columns),
+            smallest=min(part.sigma for part in plan.parts),
+        )  # fmt: skip
     if isinstance(mechanism, DirectTables):  # every cell of every table
         if mechanism.noise == "laplace":
             return LaplaceNoise.of(epsilon=mechanism.epsilon, sensitivity=mechanism.moves(problem))
@@ -81,7 +94,7 @@ def interval(
     Raises:
         ParameterError: there is no such statistic of this mechanism.
     """
-    noise = noise_of(mechanism, release)
+    noise = noise_law(mechanism, release.problem, kept=kept)
     if isinstance(release, GroupRelease):
         return group_interval(release, noise, statistic, level=level, kept=kept)
     if isinstance(release, HistogramRelease) and statistic == CELLS:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from dpcore.core import Floats, Integers
 from dpcore.mechanisms.grouped.mechanism import GroupMechanism
 from dpcore.mechanisms.grouped.release import GroupRelease, group_labels, statistics_of
 from dpcore.mechanisms.grouped.weights import counters_per_group, row_weight
@@ -59,9 +60,11 @@ def group_tables(question: RequestPart, rows: Sequence[Mapping[str, str]], *, mo
         f"a mean may then take more than {2 * MARGIN:.0%} of the range.</p>"
     )
     if (groups := queries.count) > 1:
+        # Noises of groups that share contrasts are not independent.
+        together = 1 - groups * (1 - question.level) if noise.of_sums else question.level**groups
         yield (
             f"<p>Each interval holds by itself. Those of one statistic in all {groups:,} groups hold together in at "
-            f"least {math.floor(100 * question.level**groups)}% of releases.</p>"
+            f"least {max(0, math.floor(100 * together))}% of releases.</p>"
         )
     if isinstance(noise, LaplaceNoise) and len(queries.numbers) == 1:
         times = budget_for_sum_and_count(queries, noise, level=question.level)
@@ -77,29 +80,42 @@ def margin_tables(question: RequestPart, rows: Sequence[Mapping[str, str]], *, m
 
     Their counters are sums, with the noise of all groups in them: a coarser group's margin of its rows is larger.
     """
-    queries, noise = statistics_of(question.problem), noise_law(question.mechanism, question.problem)
+    queries, mechanism = statistics_of(question.problem), question.mechanism
     columns, counters = range(len(queries.shape)), counters_per_group(queries)
     if queries.count == 1:
         return
     yield "<h4>Groups taken together</h4>"
-    if queries.count * counters > MAX_TOGETHER:
+    planned = noise_law(mechanism, question.problem).of_sums
+    if queries.count * counters > MAX_TOGETHER and not planned:
         yield f"<p>Of more than {MAX_TOGETHER:,} counters this report shows none; the file has them to add up.</p>"
         return
     drawn = GroupRelease(
         problem=question.problem_of_persons,
-        guarantee=question.mechanism.guarantee(question.problem),
+        guarantee=mechanism.guarantee(question.problem),
         sampler="",
         refused=np.zeros(1, dtype=np.bool_),
-        counters=np.array([[[int(row[f"counter {j}"]) for j in range(counters)] for row in rows]], dtype=np.int64),
+        counters=counters_of_file(rows, counters, whole=not planned),
     )
-    yield "<p>Their counters are sums of those above, and their noise is the sum of the noise. No ε is spent.</p>"
+    yield (
+        "<p>Their counters are sums of those above, in which most of the noise cancels. No ε is spent.</p>"
+        if planned
+        else "<p>Their counters are sums of those above, and their noise is the sum of the noise. No ε is spent.</p>"
+    )
     for kept in ((), *((place,) for place in columns if len(columns) > 1)):
         together = queries.count // math.prod(queries.shape[place] for place in kept)
-        margin = half_width(np.ones(counters * together), noise, question.level) / row_weight(queries)
-        alone = half_width(np.ones(counters), noise, question.level) / row_weight(queries)
-        needed = math.ceil(rows_needed(question) * margin / alone)
+        noise = noise_law(mechanism, question.problem, kept=kept)
+        numbers = counters if planned else counters * together
+        margin = half_width(np.ones(numbers), noise, question.level) / row_weight(queries)
+        alone = half_width(np.ones(counters), noise_law(mechanism, question.problem), question.level)
+        needed = math.ceil(rows_needed(question) * margin * row_weight(queries) / alone)
         lines = _margin_lines(drawn, noise, kept, level=question.level)
         yield from _tables(lines, needed=needed, margin=margin, level=question.level, most=most)
+
+
+def counters_of_file(rows: Sequence[Mapping[str, str]], counters: int, *, whole: bool) -> Integers | Floats:
+    """Return the counters that the lines of a file name, (1, groups, counters)."""
+    texts = [[[row[f"counter {j}"] for j in range(counters)] for row in rows]]
+    return np.array(texts).astype(np.int64) if whole else np.array(texts).astype(np.float64)
 
 
 def _margin_lines(

@@ -1,24 +1,32 @@
-"""Errors of every mechanism that answers a question, against ε or against n.
+"""Errors of every mechanism that answers a question, against ε or n; and other noise of a plan at the same price.
 
 Everything is simulated on mock data, so that it is public. Each cell, a mechanism at one ε and one n, has its own
 random numbers: a stopped computation keeps its finished cells and continues with the others.
+
+Noise of statistics by group is compared in closed form, for all of them together: the other noise gets ε by a common
+factor, the largest at which the whole plan costs no more. A price in ε and δ favours Laplace noise for few statistics,
+and Gaussian noise for many; a price in ρ favours Gaussian noise for any number.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, MutableMapping
+from collections.abc import Callable, Generator, MutableMapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpcore.core import Dataset, Entry, Floats
+from dpcore.core import Dataset, Entry, Floats, ParameterError
+from dpcore.queries.groups import GroupStatistics
+from dplab.intervals.released import noise_law
 from dplab.limits.data_independent_summary import depends_on_n
 from dplab.measure import BLOCK_SECONDS
 from dplab.sweep import EPSILON_GRID, Sweep
+from dprelease.ledger.units import Price
 from dprelease.plan.answers import MAX_SIMULATED_ROWS
 from dprelease.plan.errors import guaranteed_question_error, simulate_errors, twin_of
-from dprelease.plan.margins import worst_shares
+from dprelease.plan.groups import PEOPLE
+from dprelease.plan.margins import margin, worst_shares
 from dprelease.plan.planned_question import WHOLE_TABLE, PlannedQuestion
 from dprelease.plan.questions import Plan
 
@@ -126,3 +134,121 @@ def _cell(
         typical=np.quantile(errors.typical, LEVELS) if len(errors.typical) else nothing,
         promised=promise,
     )
+
+
+NOISES = {
+    "Laplace": ("group-counters", "laplace"),
+    "Gaussian": ("group-counters-gaussian", "gaussian"),
+    "planned Gaussian": ("group-counters-planned", "gaussian"),
+}
+"""Noise of statistics by group: the mechanism of counters, and the noise of numbers of people."""
+MIN_EPSILON, MAX_EPSILON = 0.001, 20.0
+HALVINGS = 24
+GAIN = 0.99
+"""Ratio of margins from which other noise is worth a change."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OtherNoise:
+    """A plan whose statistics by group have other noise, at the same price.
+
+    Attributes:
+        name: of the noise, one of NOISES.
+        plan: the same statistics.
+        price: of the plan.
+        margins: largest ratio of a statistic's margin in one group to that of the plan before.
+        totals: the same of all rows together, whose counters are sums.
+    """
+
+    name: str
+    plan: Plan
+    price: Price
+    margins: float
+    totals: float
+
+
+def better_noise(
+    plan: Plan, price_of: Callable[[Plan], Price], *, max_delta: int
+) -> Generator[float, None, OtherNoise | None]:
+    """Find the noise of all statistics by group with smaller margins at the plan's price; None where it has it.
+
+    The margins of all single groups must be smaller; of several such noises, and for the plan's own, the product with
+    the ratio of all rows together decides.
+
+    Args:
+        plan: the plan; statistics whose ε is fixed keep their noise.
+        price_of: returns a plan's price in the measure of its account.
+        max_delta: δ that the plan may cost, in units of 10^-18; its own δ is allowed too.
+    """
+    price = price_of(plan)
+    max_delta, best = max(max_delta, price.delta), None
+    for done, name in enumerate(NOISES):
+        other = _same_price(_with_noise(plan, name), price_of, price=price, max_delta=max_delta)
+        if other is not None and other.questions != plan.questions:
+            margins, totals = _ratios(plan, other)
+            enough = margins < GAIN and margins * totals < (best.margins * best.totals if best else GAIN)
+            if enough:
+                best = OtherNoise(name=name, plan=other, price=price_of(other), margins=margins, totals=totals)
+        yield (done + 1) / len(NOISES)
+    return best
+
+
+def _grouped(plan: Plan) -> list[int]:
+    """Return the indices of the statistics by group whose noise may change."""
+    kinds = [question.statistic == PEOPLE or question.queries == GroupStatistics.key for question in plan.questions]
+    return [at for at, each in enumerate(plan.questions) if kinds[at] and not each.pinned]
+
+
+def _with_noise(plan: Plan, name: str) -> Plan:
+    """Return the plan with this noise of its statistics by group, each at the same ε."""
+    (key, noise), questions = NOISES[name], list(plan.questions)
+    for at in _grouped(plan):
+        each = questions[at]
+        if each.statistic == PEOPLE:
+            questions[at] = replace(each, values={**each.values, "noise": noise})
+        elif each.entry_key != key:
+            questions[at] = replace(each, entry_key=key, values=each.values_for(key))
+    return replace(plan, questions=tuple(questions))
+
+
+def _same_price(plan: Plan, price_of: Callable[[Plan], Price], *, price: Price, max_delta: int) -> Plan | None:
+    """Return the plan with the largest ε of its statistics by group, by a common factor, within a price."""
+    grouped = _grouped(plan)
+    epsilons = [plan.questions[at].epsilon for at in grouped]
+    if not grouped:
+        return None
+
+    def times(factor: float) -> Plan:
+        changed = [min(max(math.floor(factor * each * 1e4) / 1e4, MIN_EPSILON), MAX_EPSILON) for each in epsilons]
+        return plan.with_losses(dict(zip(grouped, changed, strict=True)))
+
+    def within(other: Plan) -> bool:
+        cost = price_of(other)
+        return cost.epsilon_or_rho <= price.epsilon_or_rho and cost.delta <= max_delta
+
+    low, high = MIN_EPSILON / max(epsilons), MAX_EPSILON / min(epsilons)
+    if not within(times(low)):
+        return None
+    for _ in range(HALVINGS):
+        factor = math.sqrt(low * high)
+        low, high = (factor, high) if within(times(factor)) else (low, factor)
+    return times(low)
+
+
+def _ratios(before: Plan, after: Plan) -> tuple[float, float]:
+    """Return the largest ratios of a statistic's margins in one group, and of the noise of all rows together."""
+    margins, totals = [], []
+    for at in _grouped(after):
+        shares, sums = [], []
+        for plan in (before, after):
+            question = plan.questions[at]
+            mechanism, problem = plan.mechanism(question), plan.problem(question)
+            try:
+                shares.append(margin(plan, question, mechanism).share)
+            except ParameterError:  # no margin of this ratio can be predicted
+                shares.append(noise_law(mechanism, problem).deviation)
+            noise = noise_law(mechanism, problem, kept=())
+            sums.append(noise.deviation * (1.0 if noise.of_sums else math.sqrt(problem.queries.count)))
+        margins.append(shares[1] / shares[0])
+        totals.append(sums[1] / sums[0])
+    return max(margins), max(totals)

@@ -262,10 +262,14 @@ def _groups_fit(question: RequestPart, lines: Rows, drawn: GroupRelease) -> bool
     trials, groups, counters = drawn.counters.shape
     places = [lines[0].index(f"counter {j}") for j in range(counters)]
     texts = [[row[place] for place in places] for row in lines[1:]]
-    if len(texts) != groups or not all(_is_whole(text, low=-(1 << 62), high=1 << 62) for row in texts for text in row):
+    whole = drawn.counters.dtype.kind == "i"
+    fits = partial(_is_whole if whole else _is_number, low=-(1 << 62), high=1 << 62)
+    if len(texts) != groups or not all(fits(text) for row in texts for text in row):
         return False
-    named = np.array([[int(text) for text in row] for row in texts], dtype=np.int64)
-    built = replace(drawn, counters=named.reshape(trials, groups, counters))
+    named = np.array(texts).reshape(trials, groups, counters)
+    built = replace(drawn, counters=named.astype(np.int64) if whole else named.astype(np.float64))
+    if not question.mechanism.possible(built):
+        return False
     ends = end_places([unescape_formula(name) for name in lines[0]], question.mechanism, question.problem)
     return all(
         _same_but_ends(row, other, ends) for row, other in zip(lines, _written_again(built, question), strict=True)

@@ -269,9 +269,12 @@ def interval_sentence(mechanism: Mechanism, problem: Problem, *, level: float = 
         )
     if names := statistics_with_intervals(mechanism, problem):
         inverted = any(name != "rows" and not name.startswith("sum") for name in names)
+        linear = "Those of rows and sums follow from the exact law of the noise"
+        if noise_law(mechanism, problem).of_sums:
+            linear = "Those of rows and sums follow from a proved bound of the noise of all contrasts"
         return (
             f"Intervals with confidence {percent}, each by itself, of {', '.join(names)}: the columns low and high. "
-            "Those of rows and sums follow from the exact law of the noise"
+            + linear
             + ("; all others contain every value that the released counters do not refute" if inverted else "")
             + f". {COVERS}"
             + _population_sentence(population_statistic(statistics_of(problem)), percent, problem.person_rows)

@@ -1,4 +1,4 @@
-"""Errors of every mechanism for one statistic of a plan, against ε or n, on mock data."""
+"""Errors of every mechanism for one statistic of a plan, against ε or n; and noise that suits statistics by group."""
 
 from __future__ import annotations
 
@@ -9,17 +9,22 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.core import exactly, rounded_up
+from dpcore.core import DataError, exactly, rounded_up
 from dpcore.data.samples import SAMPLES
 from dpcore.limits.bounds.applicable import lower_curve
 from dpcore.mechanisms import entry as entry_of
 from dplab.sweep import EPSILON_GRID, Sweep
-from dprelease.plan.compare import Cells, compare_mechanisms, partial_frontier
+from dprelease.ledger.records import LedgerError
+from dprelease.ledger.units import ATTO_DIGITS, Price, to_units
+from dprelease.plan.compare import Cells, better_noise, compare_mechanisms, partial_frontier
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
 from dprelease.plan.titles import question_title
+from dprelease.release import cost
 from pages.charts.component import draw
 from pages.plan.errors_by_rows import errors_by_rows
+from pages.plan.last_release import planned_account
+from pages.plan.margin_words import noise_sentence
 from pages.plan.plan_table import PlanTable
 from pages.plan.preview import SEED
 from pages.plan.questions import store_questions
@@ -28,7 +33,40 @@ from pages.shell.tasks.jobs import in_background
 from pages.shell.tasks.memory import remember
 
 AXES = ("ε", "n")
+MAX_DELTA = 1e-4
+"""δ that other noise may cost where the rows have no account."""
 BADGE = f"mock data · error: simulated, preview sampler, seed {SEED}"
+
+
+def suggest_noise(plan_table: PlanTable, plan: Plan) -> None:
+    """Draw one sentence and a button where other noise gives statistics by group smaller margins at the same price.
+
+    The price is that of the account of these rows, in ε or in ρ, and other noise has no more δ than is left there.
+    """
+    try:
+        account = planned_account(plan_table)
+    except (DataError, LedgerError):  # the Release page shows the error
+        account = None
+    registration = account.registration if account else None
+    left = account.spent.budget.delta - account.spent.spent.delta if account else to_units(MAX_DELTA, ATTO_DIGITS)
+
+    def price_of(other: Plan) -> Price:
+        return cost(other.request(), registration) if registration else Price.of(other.cost)
+
+    other = in_background(
+        f"noise|{plan.text.decode()}|{registration and registration.measure}|{left}",
+        lambda: better_noise(plan, price_of, max_delta=left),
+        so_far=lambda: None, label="Comparing the noise of statistics by group.", place="noise",
+    )  # fmt: skip
+    if other is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(noise_sentence(other, price_of(plan)), width="content")
+        st.button(
+            f"Use {other.name} noise", key="plan_noise", on_click=store_questions,
+            args=(plan_table, other.plan.questions), kwargs={"reset_controls": True},
+            help="Changes the mechanism and the ε of all statistics by group whose ε is not fixed.",
+        )  # fmt: skip
 
 
 def frontier(plan_table: PlanTable, plan: Plan) -> None:

@@ -6,6 +6,8 @@ import math
 import re
 from collections.abc import Sequence
 
+from dprelease.ledger.units import Price
+from dprelease.plan.compare import OtherNoise
 from dprelease.plan.errors import Prediction
 from dprelease.plan.groups import MEAN, PEOPLE, QUANTILES, RATIO, SHARE, SLOPE, SPREAD, SUM
 from dprelease.plan.margins import Margin
@@ -61,6 +63,29 @@ def margin_sentence(plan: Plan, question: PlannedQuestion, margin: Margin | None
         aim = amount_of(margin, share, question.statistic, noun=noun)
         text += f" For ± {aim} a group needs {needed:,} {noun}."
     return text + assumed
+
+
+def noise_sentence(other: OtherNoise, price: Price) -> str:
+    """Return how much smaller other noise makes the margins of statistics by group, at the price of the plan."""
+    text = (
+        f"At the same {price.measure.letter}, {other.name} noise makes each ± by group at least "
+        f"{_smaller(other.margins)}, and of all rows together {_smaller(other.totals)}."
+    )
+    if other.price.delta > price.delta:
+        text += f" Its δ is {other.price.delta_words}."
+    return text
+
+
+def _smaller(ratio: float) -> str:
+    """Return a ratio of margins in words: "22% smaller", "1.3 times as large".
+
+    >>> _smaller(0.775), _smaller(1.278), _smaller(0.999)
+    ('22% smaller', '1.3 times as large', 'as large')
+    """
+    if ratio > 1.005:
+        return f"{ratio:.2g} times as large"
+    percent = math.floor(100 * (1 - ratio))
+    return f"{percent}% smaller" if percent else "as large"
 
 
 def following_sentences(plan: Plan, question: PlannedQuestion, margins: Sequence[Margin]) -> str:

@@ -24,7 +24,7 @@ from pages.data.picker import OWN_FILE
 from pages.data.upload import plural, session_file
 from pages.plan.add_questions import add_question, paste_questions
 from pages.plan.figure import missed_targets, planned_errors
-from pages.plan.frontier import frontier
+from pages.plan.frontier import frontier, suggest_noise
 from pages.plan.last_release import changes_since_release, planned_account
 from pages.plan.margin_words import wide_margins
 from pages.plan.plan_table import NEXT_TABLE, NOTE, OPENED, TABLE, PlanTable, open_plan_file, pick_table, to_release
@@ -141,6 +141,7 @@ def show_plan() -> None:
             "All noise is Gaussian, so the plan is charged as one Gaussian vector. The sum would be ε = "
             f"{sum_of_epsilons:.3g}."
         )
+    suggest_noise(plan_table, plan)
     changes_since_release(plan_table, plan)
     if missed:
         places = ", ".join(str(place + 1) for place in missed)

@@ -21,6 +21,7 @@ from dpcore.data.product import Product
 from dpcore.data.readings import Columns
 from dpcore.data.twin import twin
 from dpcore.mechanisms import entry
+from dpcore.mechanisms.grouped.release import GroupRelease
 from dpcore.mechanisms.tables.whole_table import SYNTHETIC_ROWS
 from dpcore.queries.linear import generated
 from dpcore.queries.marginals import Marginals
@@ -44,7 +45,7 @@ LEAST, MOST = 0.001, 20.0
 NEVER = {"net-walk", "sparse_histogram", "unbounded_mean"}
 """Entries that are never released."""
 SEEDS = 3
-INVERTED = {"group-counters", "group-counters-gaussian", "group-quantiles"}
+INVERTED = {"group-counters", "group-counters-gaussian", "group-counters-planned", "group-quantiles"}
 """Entries whose files have intervals that are found by inversion or by simulation, so that checks take long."""
 
 
@@ -102,6 +103,17 @@ def count_accepted(part: RequestPart, monkeypatch: pytest.MonkeyPatch, *, rows: 
             )
             count += 1
     return count
+
+
+def test_planned_counters_are_put_together_from_contrasts() -> None:
+    part = next(questions(entry("group-counters-planned"), sizes=(40,), epsilons=(1.0,)))
+    drawn = preview_of(part)
+    assert isinstance(drawn, GroupRelease)
+    moved = np.zeros(drawn.counters.shape)
+    moved[0, 1, 0] = 0.3
+    for off, faults in ((0.0, 0), (1.0, 1)):
+        files = csv_files(replace(drawn, counters=drawn.counters + off * moved), part.mechanism, digest=DIGEST)
+        assert len(list(table_faults(part, files, prefix="", digest=DIGEST))) == faults
 
 
 def numbers_of_rows(part: RequestPart, *several: int) -> tuple[int, ...]:

@@ -22,6 +22,7 @@ from dpcore.core import (
     BoundKind,
     Dataset,
     ErrorUnit,
+    Floats,
     Integers,
     Mechanism,
     ParameterError,
@@ -57,8 +58,8 @@ class GroupMechanism(Mechanism):
         """Return the standard deviation of the noise."""
 
     @abstractmethod
-    def noisy(self, counters: Integers, problem: Problem, sampler: Sampler, trials: int) -> Integers:
-        """Return the counters (1, numbers) with noise, (T, numbers), from one draw."""
+    def noisy(self, counters: Integers, problem: Problem, sampler: Sampler, trials: int) -> Integers | Floats:
+        """Return the counters (1, numbers) with noise, (T, numbers)."""
 
     def shift(self, problem: Problem) -> tuple[int, ...]:
         """Return the weights of the rows in which neighbours differ: one for each changed group."""

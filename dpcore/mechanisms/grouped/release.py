@@ -53,10 +53,13 @@ class GroupState(State):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupRelease(Release):
-    """Noisy counters of every group in every trial, (T, groups, counters); statistics are post-processing of them."""
+    """Noisy counters of every group in every trial, (T, groups, counters); statistics are post-processing of them.
+
+    They are whole numbers, but where they are put together from other noisy numbers.
+    """
 
     published = ("counters",)
-    counters: Integers
+    counters: Integers | Floats
 
     @property
     def queries(self) -> GroupStatistics:

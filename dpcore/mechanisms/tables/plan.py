@@ -16,13 +16,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 
 from dpcore.core import Booleans, Floats, Integers, Neighbours
 from dpcore.mechanisms.tables.cliques import CliqueTypes
-from dpcore.mechanisms.tables.contrasts import record_contrasts
+from dpcore.mechanisms.tables.contrasts import contrast_rows, record_contrasts
 from dpcore.privacy.gaussian_vectors import calibrate, delta_of
 from dpcore.queries.marginals import Set
 
@@ -76,19 +76,35 @@ class ResidualPlan:
 
     def cell_sigma(self, table: Set) -> float:
         """Return the predicted standard deviation of each cell of an unbiased table, in rows."""
-        variances = {part.key: part.centred_variance for part in self.parts}
+        return math.sqrt(self._cell_sum(table, {part.key: part.centred_variance for part in self.parts}))
+
+    def cell_length(self, table: Set) -> float:
+        """Return the Euclidean length of the coefficients with which the noises enter a cell of an unbiased table."""
+        return math.sqrt(self._cell_sum(table, {part.key: 1 / part.kappa for part in self.parts}))
+
+    def cell_numbers(self, table: Set) -> int:
+        """Return the number of noisy contrasts that enter a cell of an unbiased table."""
+        sizes = self.cliques.sizes
+        return sum(contrast_rows(tuple(sizes[a] for a in inside)) for inside in _subsets(table))
+
+    def _cell_sum(self, table: Set, of_parts: dict[Set, float]) -> float:
+        """Return the sum of a part's number for each set inside a table, by its share in the square of a cell."""
         place = {size: position for position, (size, _) in enumerate(self.cliques.groups)}
         total = 0.0
-        for order in range(len(table) + 1):
-            for inside in combinations(table, order):
-                key = [0] * len(place)
-                for attribute in inside:
-                    key[place[self.cliques.sizes[attribute]]] += 1
-                share = math.prod(
-                    1 - 1 / self.cliques.sizes[a] if a in inside else self.cliques.sizes[a] ** -2.0 for a in table
-                )
-                total += variances.get(tuple(key), 0.0) * share
-        return math.sqrt(total)
+        for inside in _subsets(table):
+            key = [0] * len(place)
+            for attribute in inside:
+                key[place[self.cliques.sizes[attribute]]] += 1
+            share = math.prod(
+                1 - 1 / self.cliques.sizes[a] if a in inside else self.cliques.sizes[a] ** -2.0 for a in table
+            )
+            total += of_parts.get(tuple(key), 0.0) * share
+        return total
+
+
+def _subsets(table: Set) -> Iterator[Set]:
+    """Yield the sets of attributes inside a table, small ones first."""
+    return chain.from_iterable(combinations(table, order) for order in range(len(table) + 1))
 
 
 @lru_cache(maxsize=64)

@@ -11,16 +11,17 @@ from dpcore import Labels, Number, ParameterError, Preview
 from dpcore.core import Booleans, Floats, Integers, Mechanism
 from dpcore.data.product import Product
 from dpcore.mechanisms.grouped.counters import GaussianGroupCounters, GroupCounters
+from dpcore.mechanisms.grouped.planned import PlannedGroupCounters
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, GroupQuantilesRelease
 from dpcore.mechanisms.grouped.release import GroupRelease
 from dpcore.mechanisms.grouped.statistics import statistics
 from dpcore.mechanisms.grouped.weights import row_weight
 from dpcore.queries.groups import GroupQuantiles, GroupStatistics
-from dplab.intervals.groups import group_intervals, interval_names, recipes
+from dplab.intervals.groups import group_interval, group_intervals, interval_names, recipes
 from dplab.intervals.interval import Interval, Kind
 from dplab.intervals.noise import CounterNoise, LaplaceNoise
 from dplab.intervals.planned_margins import people_needed
-from dplab.intervals.released import group_quantile, interval, noise_of
+from dplab.intervals.released import group_quantile, interval, noise_law, noise_of
 from dplab.intervals.spread import correlation, powers_of, skewness, slope
 from tests.dpcore.mechanisms.grouped.tables import dataset_of, problem_of, queries_of, released
 from tests.dplab.intervals.coverage import refuted
@@ -43,6 +44,8 @@ CASES: dict[str, tuple[Mechanism, GroupStatistics]] = {
     "divisor of yes": (GroupCounters(epsilon=2.0), queries_of(GROUP, OTHER, ANSWER, numbers=(1, 2))),
     "squares of two": (GroupCounters(epsilon=3.0), queries_of(GROUP, OTHER, OTHER, numbers=(1, 2), degree=2)),
     "Gaussian": (GaussianGroupCounters(epsilon=1.0, delta=1e-5), queries_of(GROUP, LINE, degree=2)),
+    "planned": (PlannedGroupCounters(epsilon=1.0, delta=1e-5), queries_of(GROUP, LINE, degree=2)),
+    "planned proportion": (PlannedGroupCounters(epsilon=2.0, delta=1e-5), queries_of(GROUP, ANSWER)),
     "Gaussian squares of two": (
         GaussianGroupCounters(epsilon=3.0, delta=1e-5),
         queries_of(GROUP, OTHER, OTHER, numbers=(1, 2), degree=2),
@@ -127,6 +130,32 @@ def test_what_is_not_linear_in_the_noise_is_covered_and_hardly_more(name: str, r
     covered = kept(noise, trials)
     assert not refuted(covered, level=0.95) and (rows == 150 or covered.mean() < 0.98)
     assert refuted(kept(LaplaceNoise(noise.scale / 4), trials // 3), level=0.95)
+
+
+@pytest.mark.parametrize("number", [LINE, ANSWER], ids=["a number", "two labels"])
+def test_intervals_of_coarser_groups_hold_with_the_noise_that_was_planned_for_them(
+    number: Number | Labels, seed: int
+) -> None:
+    """And hardly more often; with the noise of a single group they are refuted: the control."""
+    many = Labels(labels=tuple("abcdefghijkl"), missing=False)
+    mechanism, queries = PlannedGroupCounters(epsilon=1.0, lean=4.0), queries_of(many, GROUP, number)
+    generator, n = np.random.default_rng(seed), 60_000
+    sizes = (12, 3, number.ordered)
+    rows = np.stack([generator.binomial(size - 1, 0.4, n) for size in sizes], axis=1).astype(np.int64)
+    problem = problem_of(queries, n)
+    release = released(mechanism, problem, rows, sampler=Preview(seed), trials=TRIALS)
+    state = mechanism.prepare(dataset_of(queries, rows), problem)
+    true = replace(release.part(0, 1), counters=state.counters[None])
+    name = "mean" if number is LINE else "proportion"
+    for kept in ((), (0,), (1,)):
+        for each in ("rows", name, "sum") if number is LINE else ("rows", name):
+            found, truth = interval(mechanism, release, each, kept=kept), true.statistics(kept)[each][0]
+            held = found.contains(truth)[:, truth == truth]
+            assert not any(refuted(place, level=0.95) for place in held.T), (kept, each)
+            assert held[:, 0].mean() < (0.975 if number is LINE else 0.99), "no wider than they need to be"
+    single = noise_law(mechanism, problem)
+    held = group_interval(release, single, "rows", level=0.95, kept=()).contains(true.statistics(())["rows"][0])
+    assert refuted(held[:, 0], level=0.95)
 
 
 def test_two_standard_deviations_are_refuted_by_the_same_test(seed: int) -> None:

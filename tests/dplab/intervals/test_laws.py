@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from dpcore import ParameterError
+from dpcore.randomness.laws import gaussian_masses
 from dplab.intervals.combinations import MAX_NOISES, combination_law, half_width, people, single
 from dplab.intervals.enumerated import FINENESS
-from dplab.intervals.noise import MAX_WEIGHTS, CounterNoise, GaussianNoise, LaplaceNoise
+from dplab.intervals.noise import MAX_WEIGHTS, CounterNoise, GaussianNoise, LaplaceNoise, PlannedNoise
 from dplab.intervals.ratios import mean
 
 HALF = LaplaceNoise(1 / math.log(2))
@@ -176,6 +177,30 @@ def test_what_cannot_be_computed_is_refused() -> None:
 def test_many_noises_together_are_nearly_normal(noise: LaplaceNoise, count: int) -> None:
     width = half_width(np.ones(count), noise, 0.95)
     assert width == pytest.approx(1.96 * noise.deviation * math.sqrt(count), rel=0.02, abs=1)
+
+
+def test_noise_put_together_of_several_is_bounded_by_its_exact_law_and_hardly_more() -> None:
+    """Thirds of a narrow noise and of two wide ones, on the grid of thirds."""
+    sigmas, coefficients = (4.0, 9.0, 9.0), (1.0, 2.0, 1.0)
+    law = np.ones(1)
+    for sigma, times in zip(sigmas, coefficients, strict=True):
+        reach, masses = gaussian_masses(sigma)
+        spread = np.zeros(2 * reach * int(times) + 1)
+        spread[:: int(times)] = masses
+        law = np.convolve(law, spread)
+    middle = len(law) // 2
+    noise = PlannedNoise(
+        math.sqrt(sum((s * c / 3) ** 2 for s, c in zip(sigmas, coefficients, strict=True))),
+        length=math.sqrt(sum((c / 3) ** 2 for c in coefficients)), smallest=4.0, numbers=3,
+    )  # fmt: skip
+    for steps in (5, 20, 40, 60, 90):
+        exact = float(law[: middle - steps + 1].sum() + law[middle + steps :].sum())
+        bound = float(noise.tail(np.array(steps / 3), np.ones(1)))
+        assert exact <= bound
+        moved = 3.5 * 0.8 * noise.length  # by which smoothing may move it
+        assert float(noise.tail(np.array(steps / 3 + moved), np.ones(1))) < 1.2 * exact + 1e-9
+    k = noise.half_width(0.05)
+    assert float(2 * law[: middle - 3 * k].sum()) <= 0.05 < float(2 * law[: middle - 2 * k].sum())
 
 
 @pytest.mark.parametrize("noise", [LaplaceNoise(1.0), LaplaceNoise(300.0), GaussianNoise(300.0)], ids=repr)

@@ -15,11 +15,13 @@ from dpcore.data.columns import Labels, Number
 from dpcore.data.product import Product
 from dpcore.data.readings import Columns
 from dpcore.queries.groups import GroupStatistics
+from dplab.intervals.released import noise_law
 from dprelease.downloads.group_tables import HIDDEN, MAX_TOGETHER, group_tables, margin_tables, rows_needed
 from dprelease.downloads.report import MAX_BARS, report
 from dprelease.downloads.statistics import released_statistics
 from dprelease.ledger.records import Stored
 from dprelease.requests.parts import Request
+from dprelease.requests.tables import answers_csv, preview_of
 from tests.dprelease.downloads.test_report import page
 from tests.dprelease.requests.test_intervals import JOBS, part_of, stored_of
 from tests.kit.ledgers import question_of
@@ -108,6 +110,26 @@ def test_two_group_columns_have_a_table_of_each_and_many_counters_none() -> None
         queries=GroupStatistics(domain=wide), n=200,
     )  # fmt: skip
     assert f"more than {MAX_TOGETHER:,} counters" in "".join(margin_tables(many, [], most=MAX_BARS))
+
+
+def test_planned_noise_has_a_table_of_all_rows_also_of_many_groups_with_the_noise_planned_for_them() -> None:
+    jobs, pay = Labels(labels=tuple(map(str, range(600))), missing=False), Number(high=100.0, bins=20)
+    domain = Product(names=("job", "pay"), columns=(jobs, pay))
+    question = question_of(
+        key="group-counters-planned", values={"epsilon": 1.0}, reading=Columns(names=domain.names, on=domain),
+        queries=GroupStatistics(domain=domain), n=50_000,
+    )  # fmt: skip
+    written = list(csv.DictReader(io.StringIO(answers_csv(preview_of(question), question.mechanism).decode())))
+    text = "".join(margin_tables(question, written, most=MAX_BARS))
+    assert "in which most of the noise cancels" in text
+    mean, _ = tables(text.partition("</h4>")[2])
+    rows, margin = map(number, mean[0][1].split(" ± "))
+    assert abs(rows - 50_000) < 3 * margin
+    noise = noise_law(question.mechanism, question.problem, kept=())
+    assert margin == pytest.approx(1.96 * 2**0.5 * noise.deviation / 40, rel=0.12)
+    alone = noise_law(question.mechanism, question.problem).deviation
+    assert noise.deviation < 0.3 * 600**0.5 * alone, "far less than a sum of so many noises"
+    assert "hold together in at least 0% of releases" in "".join(group_tables(question, written, most=MAX_BARS))
 
 
 def test_groups_are_hidden_by_their_noisy_number_of_rows_alone(tmp_path: Path) -> None:

@@ -10,12 +10,16 @@ import pytest
 
 from dpcore.data.columns import Labels, Number
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
+from dpcore.mechanisms.grouped.release import GroupRelease
+from dpcore.randomness import Preview
 from dplab.measure import finish
+from dprelease.certificate import price_of
+from dprelease.ledger.units import BudgetMeasure, Price
 from dprelease.plan import compare
 from dprelease.plan.answers import Errors
-from dprelease.plan.compare import N_GRID, Cells, compare_mechanisms
-from dprelease.plan.errors import predict, simulate_errors
-from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.compare import N_GRID, NOISES, Cells, better_noise, compare_mechanisms
+from dprelease.plan.errors import predict, simulate_errors, twin_of
+from dprelease.plan.planned_question import PlannedQuestion, group_question
 from dprelease.plan.questions import Plan
 from pages.charts.picture import Band, Curve, Dots, Rule, numbers
 from pages.plan.errors_by_rows import errors_by_rows
@@ -118,3 +122,78 @@ def test_the_picture_against_n_puts_each_number_where_it_is() -> None:
     few = errors_by_rows(pure=[key != "gaussian" for key in boxes.keys], every=False, **settings)
     drawn = {mark.role for mark in few.find(Dots)}
     assert "mechanism:identity" in drawn and "mechanism:rectangles" not in drawn, "which is beaten at every n"
+
+
+NUMBERS = tuple(DeclaredColumn(name=f"x{place}", on=Number(high=100, bins=50)) for place in range(12))
+GROUPED = DeclaredTable(
+    columns=(
+        DeclaredColumn(name="region", on=Labels(labels=tuple("abcdefghijklmnop"), missing=False)),
+        DeclaredColumn(name="job", on=Labels(labels=tuple("abcdefghijkl"), missing=False)),
+        DeclaredColumn(name="sex", on=Labels(labels=("f", "m"), missing=False)),
+        *NUMBERS,
+    )
+)
+DELTA = 10**14
+
+
+def means(count: int, name: str, *, epsilon: float = 1.0) -> Plan:
+    """Means of so many numbers by three columns, with this noise; each has an equal share of ε."""
+    questions = [
+        replace(group_question("mean", (f"x{place}",), ("region", "job", "sex"), epsilon=epsilon / count),
+                entry_key=NOISES[name][0])
+        for place in range(count)
+    ]  # fmt: skip
+    return Plan(table=GROUPED, n=40_000, questions=tuple(questions))
+
+
+def in_epsilon(made: Plan) -> Price:
+    return Price.of(made.cost)
+
+
+def in_rho(made: Plan) -> Price:
+    return price_of(made.request(), rows_a_person=1, measure=BudgetMeasure.RHO)
+
+
+def test_a_price_in_epsilon_favours_laplace_noise_for_one_statistic_and_gaussian_noise_for_many() -> None:
+    assert finish(better_noise(means(1, "Laplace"), in_epsilon, max_delta=DELTA)) is None
+    for name in ("Gaussian", "planned Gaussian"):
+        found = finish(better_noise(means(1, name), in_epsilon, max_delta=DELTA))
+        assert found and found.name == "Laplace" and found.margins < 0.5 and not found.price.delta
+    many = means(12, "Laplace")
+    found = finish(better_noise(many, in_epsilon, max_delta=DELTA))
+    assert found and found.name == "Gaussian" and found.margins < 0.8 and found.totals < 0.8
+    assert found.price.within(Price(epsilon_or_rho=in_epsilon(many).epsilon_or_rho, delta=DELTA))
+    assert found.price == in_epsilon(found.plan)
+    assert finish(better_noise(many, in_epsilon, max_delta=10**12)) is None, "twelve δ are more than are allowed"
+    assert finish(better_noise(found.plan, in_epsilon, max_delta=DELTA)) is None, "and stays"
+
+
+def test_a_price_in_rho_favours_planned_noise_which_says_most_of_all_rows() -> None:
+    """The ratios are those of the margins, and of simulated totals."""
+    plan = means(1, "Laplace")
+    found = finish(better_noise(plan, in_rho, max_delta=0))
+    assert found and found.name == "planned Gaussian" and found.price.within(in_rho(plan))
+    assert in_rho(found.plan).epsilon_or_rho > 0.999 * in_rho(plan).epsilon_or_rho
+    assert found.margins < 0.8 and found.totals < 0.25
+    noise = []
+    for made in (plan, found.plan):
+        [question] = made.questions
+        mechanism, problem = made.mechanism(question), made.problem(question)
+        release = mechanism.run(mechanism.prepare(twin_of(made, question), problem), Preview(1), 400)
+        assert isinstance(release, GroupRelease)
+        noise.append(release.counters_by(()).std(axis=0).mean())
+    assert noise[1] / noise[0] == pytest.approx(found.totals, rel=0.15)
+    assert finish(better_noise(found.plan, in_rho, max_delta=0)) is None
+    gaussian = means(1, "Gaussian")
+    assert finish(better_noise(gaussian, in_rho, max_delta=0)) is None, "its single groups have less noise"
+
+
+def test_a_fixed_epsilon_keeps_its_noise_and_people_have_theirs() -> None:
+    fixed = replace(means(1, "Gaussian", epsilon=0.05).questions[0], pinned=True)
+    people = replace(group_question("people", (), ("region", "job"), epsilon=0.5), values={"noise": "gaussian"})
+    both = Plan(table=GROUPED, n=40_000, questions=(fixed, people))
+    found = finish(better_noise(both, in_epsilon, max_delta=DELTA))
+    assert found and found.name == "Laplace" and found.plan.questions[0] == fixed
+    assert found.plan.questions[1].values["noise"] == "laplace"
+    assert finish(better_noise(replace(both, questions=(fixed,)), in_epsilon, max_delta=DELTA)) is None
+    assert finish(better_noise(plan(BOXES), in_epsilon, max_delta=DELTA)) is None

@@ -122,7 +122,7 @@ def test_every_statistic_has_its_queries() -> None:
 
 
 def test_all_mechanisms_of_groups_are_offered_and_no_others() -> None:
-    counters = ["group-counters", "group-counters-gaussian"]
+    counters = ["group-counters", "group-counters-gaussian", "group-counters-planned"]
     offered = [list(plan(each).proved(each)) for each in ALL]
     assert offered == [counters] * 6 + [["group-quantiles"], ["direct-tables"]]
 
@@ -245,7 +245,7 @@ def test_every_mechanism_of_a_mean_is_compared_in_closed_form() -> None:
     for by_rows in (False, True):
         question = replace(MEAN, min_rows=0)
         sweep = finish(compare_mechanisms(plan(question), question, cells={}, by_rows=by_rows))
-        assert sweep.keys == ("group-counters", "group-counters-gaussian")
+        assert sweep.keys == ("group-counters", "group-counters-gaussian", "group-counters-planned")
         assert (np.diff(sweep.worst[:, :, 1], axis=1) < 0).all() and (np.diff(sweep.worst, axis=2) >= 0).all()
         assert np.isinf(sweep.promised).all()
 

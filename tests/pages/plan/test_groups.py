@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,6 +14,7 @@ from dpcore.data.columns import Labels, Number
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dplab.measure import finish
 from dprelease.downloads.group_tables import HIDDEN
+from dprelease.ledger.units import Price
 from dprelease.plan.errors import predict
 from dprelease.plan.groups import STATISTICS
 from dprelease.plan.margins import margin
@@ -25,9 +27,11 @@ from pages.plan.figure import missed_targets, planned_errors
 from pages.plan.group_form import available_groups
 from pages.plan.margin_words import margin_sentence, read_margin, target_text, wide_margins
 from pages.plan.plan_table import PlanTable
+from pages.shell.ledger.roles import VARIABLE
 from tests.pages.drawn_charts import drawn
 from tests.pages.opening import opened, sound
 from tests.pages.plan.test_page_plan import press, questions
+from tests.pages.release import test_page_states as ledgers
 
 PAGE = "plan/page.py"
 TABLE = DeclaredTable(
@@ -99,6 +103,44 @@ def test_a_margin_is_a_target_in_its_own_unit_and_is_solved_for() -> None:
     assert solved.epsilon > 0.25
     assert not any("above the target of statistic" in each.value for each in app.caption)
     assert [each.value for each in app.text_input if each.label == "± Target"] == ["0.5"]
+
+
+def said_noise(app: AppTest) -> list[str]:
+    return [each.value for each in app.caption if "noise makes each ±" in each.value]
+
+
+def test_other_noise_with_smaller_margins_at_the_same_price_is_one_button_away() -> None:
+    app = with_mean(sound(opened(PAGE)))
+    assert not said_noise(app), "Laplace noise suits one statistic at a price in ε"
+    mechanism = next(each for each in app.selectbox if "Statistics by group, Gaussian" in each.options)
+    mechanism.set_value("group-counters-gaussian")
+    app = sound(app.run())
+    assert questions(app)[2].entry_key == "group-counters-gaussian"
+    [said] = said_noise(app)
+    assert re.fullmatch(
+        r"At the same ε, Laplace noise makes each ± by group at least \d\d% smaller, and of all rows together \d\d% "
+        r"smaller\.", said
+    )  # fmt: skip
+    app = press(app, "Use Laplace noise")
+    assert questions(app)[2].entry_key == "group-counters" and not said_noise(app)
+    assert questions(app)[:2] == questions(press(app, "Undo"))[:2]
+
+
+def test_an_account_in_rho_suggests_planned_gaussian_noise(monkeypatch: pytest.MonkeyPatch, no_ledger: Path) -> None:
+    monkeypatch.setenv(VARIABLE, ledgers.KEY)
+    budget = Price.allowed_in_rho(epsilon=2.0, delta=1e-6)
+    monkeypatch.setattr(Price, "allowed", lambda **_: budget)
+    app = ledgers.registered()
+    app.switch_page(PAGE)
+    app.session_state["table"] = "penguins"
+    sound(app.run())
+    app.multiselect(key="plan_columns_penguins").set_value(["body_mass_g"])
+    app.multiselect(key="plan_by_penguins").set_value(["species", "island", "sex"])
+    app = press(sound(app.run()), "Add")
+    [said] = said_noise(app)
+    assert said.startswith("At the same ρ, planned Gaussian noise makes each ± by group at least ")
+    app = press(app, "Use planned Gaussian noise")
+    assert questions(app, "penguins")[-1].entry_key == "group-counters-planned" and not said_noise(app)
 
 
 def test_people_by_group_need_no_column_and_a_preview_is_a_table() -> None:
