@@ -247,6 +247,7 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
     "private rule": ("tables/page.py", CUBE | {"view": "A private rule"}),
     "private rule of a matrix": ("tables/page.py", {"view": "A private rule", "rule-kind": "table"}),
     "two hospitals": ("learn/page.py", {"lesson": "population", "view": "data"}),
+    "subset sums": ("learn/page.py", {"lesson": "subset", "view": "data"}),
     "audit": (
         "learn/page.py", {"lesson": "audit", "audit-of": "root", "audit-shown": "true", "root-steps": "4096"},
     ),

@@ -66,7 +66,6 @@ REPLACED, ADDED = Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE_ONE
 ONE_RELATION = {
     "clipped_mean": REPLACED,
     "find_labels_optimal": ADDED,
-    "smooth-median": REPLACED,
     "subsample-groups": REPLACED,
     "subsample-near": REPLACED,
     "subsample_commonest": REPLACED,
