@@ -125,12 +125,15 @@ def _slopes(
     person_rows: int,
 ) -> Iterator[str]:
     """Write slopes of numbers, from the rows as if they were real and from the released tables with their noise."""
-    pairs = [pair for pair in number_pairs(release.domain) if pair in measured][:MAX_SLOPES]
-    if not pairs:
+    pairs = number_pairs(release.domain)
+    if not pairs or release.max_measured < 2:
         return
     if isinstance(release, ChosenPairsRelease) or person_rows > 1:
         why = "a person has several rows" if person_rows > 1 else "noise decided which pairs are measured"
         yield f"<p>No slopes are computed, because {why}: their intervals would be wrong.</p>"
+        return
+    shown = [pair for pair in pairs if pair in measured][:MAX_SLOPES]
+    if not shown:  # tables of more columns were measured
         return
     yield (
         f"<p>Slopes, with intervals of {100 * level:g}% for the population that these people are a sample of. An "
@@ -138,7 +141,7 @@ def _slopes(
         "does.</p>"
         "<table><tr><th>Slope</th><th>as if the rows were real</th><th>from the released table</th></tr>"
     )
-    for pair in pairs:
+    for pair in shown:
         one, other = (release.domain.names[place] for place in pair)
         as_real = from_table = "The rows fit no line."
         with suppress(ParameterError):
