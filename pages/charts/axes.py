@@ -67,7 +67,7 @@ def escape_text(text: str) -> str:
 def round_up(value: float) -> float:
     """Return the next round number at or above a positive one, so that small changes keep the same axis.
 
-    >>> [above(value) for value in (0.0131, 2.0, 61)]
+    >>> [round_up(value) for value in (0.0131, 2.0, 61)]
     [0.015, 2.0, 70.0]
     """
     power = 10.0 ** math.floor(math.log10(value))

@@ -61,7 +61,7 @@ def refusal(hosts: Sequence[str], origins: Sequence[str], allowed: Sequence[str]
     """Return why a request with these headers is refused; None if it names our host once, and no other origin.
 
     >>> refusal(["127.0.0.1:8501"], ["http://127.0.0.1:8501"], []), refusal(["127.0.0.1:8501"], ["null"], [])
-    (None, 'This app answers no other site.')
+    (None, 'This app does not answer requests from other sites.')
     """
     if len(hosts) != 1 or not is_own_host(hosts[0], allowed):
         return FOREIGN_HOST
