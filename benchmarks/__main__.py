@@ -16,6 +16,7 @@ ALL = {
     "range_limits": "ranges.limits",
     "groups": "groups.report.errors",
     "group_intervals": "groups.report.intervals",
+    "labels": "labels.main",
     "regret": "regret.main",
     "whole_table": "synthetic.rows.main",
     "utility": "synthetic.usefulness.main",

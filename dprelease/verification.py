@@ -122,9 +122,10 @@ OF_THE_DIGEST = (
 )
 OF_THE_NUMBERS = (
     "whether estimates of windows, trees, strategies and quantiles by group, projected answers and the rounds of MWEM "
-    "follow from measured integers; the cuts of rectangles that share a column; a difference of one in the last digit "
-    "of an interval, or of half a percent of its width with windows; and a difference of one row between two equally "
-    "near guesses"
+    "follow from measured integers; which pairs a whole table chose to measure, and which synthetic rows were made of "
+    "the measured tables, beyond their worst cells; the cuts of rectangles that share a column; a difference of one in "
+    "the last digit of an interval, or of half a percent of its width with windows; and a difference of one row "
+    "between two equally near guesses"
 )
 OF_THE_WHOLE = "whether these rows and this noise gave the released numbers, and whether the whole chain was forged"
 

@@ -33,7 +33,7 @@ from dpcore.mechanisms.marginals.preview import direct_answers
 from dpcore.mechanisms.tables.cliques import CliqueTypes
 from dpcore.mechanisms.tables.counting import SMALLER, count_tables
 from dpcore.mechanisms.tables.plan import clique_types_of
-from dpcore.mechanisms.tables.whole_table import check_rows
+from dpcore.mechanisms.tables.rows_release import check_rows
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.attribute_sets import MAX_WIDTH
 from dpcore.queries.groups import GroupStatistics
@@ -247,6 +247,7 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
     "private rule": ("tables/page.py", CUBE | {"view": "A private rule"}),
     "private rule of a matrix": ("tables/page.py", {"view": "A private rule", "rule-kind": "table"}),
     "two hospitals": ("learn/page.py", {"lesson": "population", "view": "data"}),
+    "subset sums": ("learn/page.py", {"lesson": "subset", "view": "data"}),
     "audit": (
         "learn/page.py", {"lesson": "audit", "audit-of": "root", "audit-shown": "true", "root-steps": "4096"},
     ),

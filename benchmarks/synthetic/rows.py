@@ -30,7 +30,8 @@ from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.product import is_table
 from dpcore.data.reading.tables import Table
 from dpcore.data.samples import load_sample
-from dpcore.mechanisms.tables.whole_table import RowsRelease, WholeTable
+from dpcore.mechanisms.tables.rows_release import RowsRelease
+from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.queries.marginals import Marginals, Set
 from dplab.utility.tables import shares, total_variations
 from dprelease.ledger.records import Actor, Registration, Role, Stored

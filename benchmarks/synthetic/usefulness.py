@@ -20,10 +20,11 @@ from dpcore.core import Booleans, Integers, ParameterError
 from dpcore.data.declarations import DeclaredTable
 from dpcore.data.product import Product, is_table
 from dpcore.data.samples import load_sample
-from dpcore.mechanisms.tables.whole_table import RowsRelease, WholeTable
+from dpcore.mechanisms.tables.rows_release import RowsRelease
+from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.queries.marginals import Marginals
 from dplab.utility.models import fit
-from dplab.utility.noise_aware import LinearModel, fit_tables, table_noise
+from dplab.utility.noise_aware import LinearModel, fit_tables
 from dplab.utility.prediction import distinguish, prediction_quality
 from dplab.utility.tables import shares, shuffled, total_variations
 
@@ -68,7 +69,7 @@ def coverage(domain: Product, rows: Integers, *, n: int, epsilon: float) -> str:
     outcome, regressors = domain.names.index(HOURS), tuple(map(domain.names.index, REGRESSORS))
     slopes = fit(domain, rows, outcome=outcome, regressors=regressors).values[1:]
     model = LinearModel(domain=domain, outcome=outcome, regressors=regressors)
-    noise = table_noise(model, problem_of(domain, n), WholeTable(epsilon=epsilon, delta=DELTA, rule=False), seed=1)
+    noise = model.noise(WholeTable(epsilon=epsilon, delta=DELTA, rule=False).plan(problem_of(domain, n)))
     draw, held = np.random.default_rng(1), dict[str, list[Booleans]]()
     for _ in range(REPEATS):
         sample = rows[draw.integers(0, len(rows), n)]
@@ -78,7 +79,7 @@ def coverage(domain: Product, rows: Integers, *, n: int, epsilon: float) -> str:
             "rows as if real": fit(domain, release.rows(), outcome=outcome, regressors=regressors),
         }
         with suppress(ParameterError):  # it says that nothing can be said
-            found["from the pairs"] = fit_tables(model, release, noise)
+            found["from the pairs"] = fit_tables(model, release.unbiased, noise)
         for name, each in found.items():
             low, high = each.interval(level=LEVEL)[1:].T
             held.setdefault(name, []).append((low <= slopes) & (slopes <= high))

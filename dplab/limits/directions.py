@@ -1,17 +1,17 @@
 """One release that answers every direction, and how few dimensions keep the angles between rows.
 
-Blum, Ligett and Roth (2013), Theorems 6.3, 6.8 and 6.9, Corollary 6.4. On generated and bundled rows, which are public.
+Blum, Ligett and Roth (2013), Theorems 6.3, 6.8 and 6.9, Corollary 6.4.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpcore.core import Booleans, Floats, ParameterError, Problem
-from dpcore.data.bundled import vectors_of
 from dpcore.data.sources import generated_vectors
 from dpcore.data.sphere import Halfspaces
 from dpcore.mechanisms import entry
@@ -22,7 +22,8 @@ BETA, TRIALS = 0.05, 200
 DEGREES = np.arange(0.0, 360.0, 2.0)
 DIMENSIONS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
 """Dimensions after a projection."""
-PROJECTED_ROWS, MATRICES = 60, 200
+PROJECTED_ROWS, MATRICES, BLOCK = 60, 200, 10
+"""Pairs of rows at most, sign matrices, and matrices between two reports of progress."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,8 +87,8 @@ class Distortions:
 
     Attributes:
         dimensions: T, (K,).
-        lengths: (1 - τ)-quantile over matrices of the change of |Ax|², for each vector, (K, rows).
-        products: (1 - 2τ)-quantile over matrices of the change of <Ax, Ay>, for each pair, (K, rows).
+        lengths: (1 - τ)-quantile over matrices of the change of |Ax|², for each vector, (K, pairs).
+        products: (1 - 2τ)-quantile over matrices of the change of <Ax, Ay>, for each pair, (K, pairs).
         chance: τ.
         before: dimensions of the vectors.
     """
@@ -123,26 +124,40 @@ def claimed_distortion(dimensions: int, *, chance: float) -> float:
     return distortion if distortion < 0.5 else math.nan
 
 
-def distortions(*, chance: float, seed: int, sample: str = "digits") -> Distortions:
-    """Measure distortions on pairs of rows of a bundled sample, by MATRICES sign matrices, each cut after T rows.
+def distortions(records: Floats, *, chance: float, seed: int) -> Generator[float, None, Distortions]:
+    """Measure distortions on random pairs of rows, by MATRICES sign matrices, each cut after T rows; yields progress.
 
-    The first T rows of a larger sign matrix are a sign matrix; a sum over them is scaled by 1/T.
+    The first T rows of a larger sign matrix are a sign matrix; a sum over them is scaled by 1/T. T is in DIMENSIONS, or
+    the rows' own dimension.
+
+    Args:
+        records: rows of length 1, (n, d); rows of length 0 take no part.
+        chance: τ.
+        seed: of pairs and matrices.
+
+    Raises:
+        ParameterError: fewer than two rows have a direction.
     """
-    records = vectors_of(sample).dataset().records
+    records = records[(records != 0).any(axis=1)]
+    pairs = min(PROJECTED_ROWS, len(records) // 2)
+    if not pairs:
+        raise ParameterError("Inner products need two rows that have a direction.")
     random = np.random.Generator(np.random.SFC64(seed))
-    chosen = records[random.choice(len(records), size=2 * PROJECTED_ROWS, replace=False)]
-    x, y = chosen[:PROJECTED_ROWS], chosen[PROJECTED_ROWS:]
+    chosen = records[random.choice(len(records), size=2 * pairs, replace=False)]
+    x, y = chosen[:pairs], chosen[pairs:]
     inner, length = (x * y).sum(axis=1), (x * x).sum(axis=1)
-    stops = np.array(DIMENSIONS)
-    moved = np.empty((2, MATRICES, len(stops), PROJECTED_ROWS))
+    stops = np.array(sorted({*DIMENSIONS, x.shape[1]}))
+    moved = np.empty((2, MATRICES, len(stops), pairs))
     for trial in range(MATRICES):
+        if trial % BLOCK == 0:
+            yield trial / MATRICES
         signs = 2.0 * random.integers(2, size=(stops[-1], x.shape[1])) - 1
         here, there = signs @ x.T, signs @ y.T
         for place, (products, true) in enumerate(((here * here, length), (here * there, inner))):
             sums = np.add.reduceat(products, np.append(0, stops[:-1]), axis=0).cumsum(axis=0)
             moved[place, trial] = np.abs(sums / stops[:, None] - true)
     return Distortions(
-        dimensions=DIMENSIONS,
+        dimensions=tuple(stops.tolist()),
         lengths=np.quantile(moved[0], 1 - chance, axis=0),
         products=np.quantile(moved[1], 1 - 2 * chance, axis=0),
         chance=chance,

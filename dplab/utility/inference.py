@@ -23,7 +23,7 @@ from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.queries.marginals import Marginals
 from dpcore.randomness import Preview
 from dplab.utility.models import Fit, fit
-from dplab.utility.noise_aware import LinearModel, fit_tables, table_noise
+from dplab.utility.noise_aware import LinearModel, fit_tables
 from dplab.utility.tables import shares, shuffled, total_variations
 
 LEVEL, DELTA, RELEASES = 0.95, 1e-9, 20
@@ -108,7 +108,7 @@ def draw_slopes(*, n: int, epsilon: float, seed: int) -> Generator[float, None, 
         domain=domain, queries=Marginals(domain=domain, ways=2), n=n, neighbours=Neighbours.ADD_REMOVE_ONE
     )
     mechanism = WholeTable(epsilon=epsilon, delta=DELTA, rule=False)  # all pairs are measured, at any ε
-    noise = table_noise(model, problem, mechanism, seed=seed)
+    noise = model.noise(mechanism.plan(problem))
     draw = np.random.Generator(np.random.SFC64(seed))
     found, apart = np.full((RELEASES, 3, 2), np.nan), np.zeros((RELEASES, 3))
     for place in range(RELEASES):
@@ -122,7 +122,7 @@ def draw_slopes(*, n: int, epsilon: float, seed: int) -> Generator[float, None, 
             with suppress(ParameterError):  # no model fits rows of one value
                 found[place, kind] = _slope(fit(domain, each, outcome=outcome, regressors=regressors))
         with suppress(ParameterError):  # it says that nothing can be said
-            found[place, 2] = _slope(fit_tables(model, release, noise))
+            found[place, 2] = _slope(fit_tables(model, release.unbiased, noise))
         truth = shares(sample, domain.sizes, ways=2)
         for kind, each in enumerate((made, other, shuffled(sample, seed=seed + place))):
             apart[place, kind] = total_variations(shares(each, domain.sizes, ways=2), truth).mean()

@@ -16,11 +16,14 @@ from dpcore.core.safe_csv import unescape_frame
 from dpcore.data.columns import is_number
 from dpcore.data.dates import is_dates
 from dpcore.mechanisms.robust.counted_mean import CountedMean
-from dpcore.mechanisms.tables.whole_table import DISTANCES, SYNTHETIC_ROWS
+from dpcore.mechanisms.tables.rows_release import DISTANCES, MEASURED, SYNTHETIC_ROWS
+from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.queries.groups import GroupQuantiles
+from dprelease.certificate import file_prefix
 from dprelease.downloads.escaping import escape
 from dprelease.downloads.group_tables import group_tables, is_group_file, margin_tables, quantile_tables
 from dprelease.downloads.statistics import released_statistics
+from dprelease.downloads.synthetic_rows import usefulness
 from dprelease.ledger.records import Stored, restored_sentence
 from dprelease.requests.intervals import COVERS, end_names, has_count_ends
 from dprelease.requests.parts import Request, RequestPart
@@ -138,7 +141,8 @@ def _results(stored: Stored) -> Iterator[str]:
     """Write the section on the results: each statistic, its guaranteed error and its chart."""
     yield "<h2>Results</h2>"
     yield from _paragraphs(RANDOM_RESULTS)
-    questions = Request.of(stored.body["request"]).parts
+    request = Request.of(stored.body["request"])
+    questions = request.parts
     for place, (part, question) in enumerate(zip(stored.body["parts"], questions, strict=True), 1):
         number = f"{place}. " if len(questions) > 1 else ""
         found = (released_statistics(question, stored.files[name]) for name in part["files"])
@@ -165,6 +169,10 @@ def _results(stored: Stored) -> Iterator[str]:
                 yield from _paragraphs(f"The file {name} has the estimated number of rows in each cell of each group.")
             else:
                 yield from _picture(name, stored.files[name], question)
+        if isinstance(question.mechanism, WholeTable):
+            prefix, person_rows = file_prefix(request, place), stored.body["guarantee"]["unit"]["rows_a_person"]
+            files = {name.removeprefix(prefix): stored.files[name] for name in part["files"]}
+            yield from usefulness(question, files, person_rows=person_rows)
         if isinstance(question.mechanism, CountedMean):
             yield from _paragraphs(*(f"{each.sentence}. {COVERS}" for each in statistics))
 
@@ -189,6 +197,9 @@ def _picture(name: str, contents: bytes, question: RequestPart) -> Iterator[str]
             f"Released: {many} rows in the file {name}, with the columns of the table. They are synthetic: "
             "computed only from the noisy measurements."
         )
+        return
+    if MEASURED in name:
+        yield from _paragraphs(f"The file {name} has the measured tables: the released rows of each cell, with noise.")
         return
     if DISTANCES in name:
         yield from _paragraphs(_distances(pd.read_csv(io.BytesIO(contents)), name))
@@ -232,8 +243,8 @@ def _distances(table: pd.DataFrame, name: str) -> str:
         "Known error of these rows: compared with the released tables of as many columns, the worst cell "
         f"differs by {table['apart'].max():,.1f} rows. With {100 * (1 - BETA):g}% confidence, no cell of "
         f"these tables differs from the true count by more than {worst['within']:,.0f} rows "
-        f"({worst['table']}). {name} lists this number for each table. For other statistics no error is "
-        "known."
+        f"({worst['table']}). {name} lists this number for each table; where it has none, no error is known. "
+        "For other statistics no error is known."
     )
 
 

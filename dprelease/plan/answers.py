@@ -22,7 +22,7 @@ from dpcore.mechanisms.robust.counted_mean import MeanRelease
 from dpcore.mechanisms.subsamples.aggregate import CommonestCategory
 from dpcore.mechanisms.tables.counting import count_tables
 from dpcore.mechanisms.tables.release import TablesRelease, marginals_of
-from dpcore.mechanisms.tables.whole_table import RowsRelease
+from dpcore.mechanisms.tables.rows_release import RowsRelease
 from dpcore.queries.marginals import Set
 from dpcore.randomness import Preview
 from dplab.measure import quantile_of_errors

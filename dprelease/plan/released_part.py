@@ -10,14 +10,17 @@ from typing import Any
 from dpcore.core import ParameterError
 from dpcore.data.columns import is_labels, is_number
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
-from dpcore.data.dictionaries.description import DataDictionary, DescribedColumn
+from dpcore.data.dictionaries.description import CATEGORY, DataDictionary, DescribedColumn
 from dpcore.data.readings import Columns
+from dpcore.data.unlisted.texts import is_texts
 from dpcore.queries.groups import GroupQuantiles, GroupStatistics
 from dpcore.queries.marginals import Marginals
+from dprelease.ledger.records import Stored
 from dprelease.plan.groups import MEAN, PEOPLE, QUANTILES, RATIO, SHARE, SLOPE, SPREAD, SUM
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import PEOPLE_ENTRIES, Plan
 from dprelease.requests.parts import Request, RequestPart
+from dprelease.requests.tables import released_labels
 
 PLANNED = {
     (1, 1): {"mean": MEAN, "sum": SUM, "proportion": SHARE},
@@ -67,20 +70,33 @@ def table_of_part(request: Request, part: RequestPart) -> DeclaredTable | None:
     return None
 
 
-def released_dictionary(requests: Iterable[Request]) -> DataDictionary:
-    """Return the columns of a table as requests for its release declared them, each with the most cells it had.
+def released_dictionary(releases: Iterable[Stored], *, max_labels: int) -> DataDictionary:
+    """Return the columns of a table as its releases declared them, each with the most cells it had.
 
-    A request holds no bounds that were read off the rows: none such is released.
+    A request holds no bounds that were read off the rows: none such is released. A category that no request declares
+    has the labels that a release found privately: those of the release that found the most.
+
+    Args:
+        releases: stored releases of one data set.
+        max_labels: largest number of found labels; those with the largest released counts are kept.
     """
-    columns, person, rows, codes = dict[str, DeclaredColumn](), "", 1, tuple[str, ...]()
-    for request in requests:
+    columns, found = dict[str, DeclaredColumn](), dict[str, DescribedColumn]()
+    person, rows, codes = "", 1, tuple[str, ...]()
+    for stored in releases:
+        request = Request.of(stored.body["request"])
         person, rows, codes = request.person, request.rows_a_person, request.file_format.missing
         for table in filter(None, (table_of_part(request, part) for part in request.parts)):
             for column in table.columns:
                 if column.name not in columns or column.on.ordered >= columns[column.name].on.ordered:
                     columns[column.name] = column
-    described = tuple(map(DescribedColumn.of, columns.values()))
-    return DataDictionary(columns=described, person=person, person_rows=rows, missing_codes=codes)
+        for part, document in zip(request.parts, stored.body["parts"], strict=True):
+            if is_texts(part.reading.domain):
+                [name], [file] = part.reading.columns, document["files"]
+                labels = tuple(released_labels(stored.files[file])[:max_labels])
+                if len(labels) > (len(found[name].labels) if name in found else 0):
+                    found[name] = DescribedColumn(name=name, kind=CATEGORY, labels=labels)
+    described = found | {name: DescribedColumn.of(column) for name, column in columns.items()}
+    return DataDictionary(columns=tuple(described.values()), person=person, person_rows=rows, missing_codes=codes)
 
 
 def main_question(part: RequestPart) -> PlannedQuestion:

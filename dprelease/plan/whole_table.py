@@ -13,10 +13,10 @@ from dpcore.data.declarations import DeclaredTable
 from dpcore.data.product import is_table
 from dpcore.data.twin import twin
 from dpcore.mechanisms.tables.counting import count_tables
-from dpcore.mechanisms.tables.preview import distances
 from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.queries.marginals import Marginals
 from dpcore.randomness import Preview
+from dplab.tables import distances
 
 if TYPE_CHECKING:
     import pandas as pd

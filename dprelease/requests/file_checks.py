@@ -15,7 +15,8 @@ from itertools import islice
 
 import numpy as np
 
-from dpcore.core import HistogramRelease, Neighbours, PointsRelease, Release, ValueRelease
+from dpcore.core import Floats, HistogramRelease, Integers, Neighbours, PointsRelease, Release, ValueRelease
+from dpcore.core.basics import SUM_TOLERANCE
 from dpcore.core.safe_csv import escape_formula, unescape_formula
 from dpcore.core.sizes import check_memory
 from dpcore.data.columns import Labels, Number, is_labels
@@ -33,8 +34,8 @@ from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.mwem import RoundsRelease
 from dpcore.mechanisms.robust.counted_mean import MeanRelease, may_count, weight
 from dpcore.mechanisms.tables.release import DirectRelease
-from dpcore.mechanisms.tables.whole_table import SYNTHETIC_ROWS, RowsRelease, WholeTable
-from dpcore.queries.marginals import Marginals
+from dpcore.mechanisms.tables.rows_release import DISTANCES, MEASURED, SYNTHETIC_ROWS, RowsRelease, table_name
+from dpcore.queries.marginals import Marginals, Set
 from dprelease.requests.intervals import (
     OTHER_WEIGHTS,
     count_half_widths,
@@ -46,6 +47,14 @@ from dprelease.requests.intervals import (
 )
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.quantile_tables import QUANTILES, SLACK, quantile_table
+from dprelease.requests.synthetic_files import (
+    DAYS,
+    blank_release,
+    can_count,
+    count_rows,
+    read_measured,
+    tables_of_distances,
+)
 from dprelease.requests.tables import ANSWERS, BETA, answers_csv, csv_files, preview_of, table_csv
 
 DRAWN = {"rows", "share", "outcome"}
@@ -61,10 +70,9 @@ CELL_BYTES = 24
 """Bytes of a cell, as they are counted before tables are released."""
 MORE_CELLS = 1 << 20
 """Cells that a file may have beyond those of mock data: databases of points and distances have more or fewer lines."""
-DAYS = 365
-"""Days of birth that synthetic rows have of one age; see ``Ages.born``."""
 BLOCK = 1 << 12
 """Lines of a file that are held at once, where not all are needed."""
+DISTANCE_COLUMNS = ("table", "apart", "within")
 NO_CSV = "{name} is not CSV as this program writes it."
 OTHER = "The columns, lines, labels or numbers of {name} do not match the request."
 Rows = list[list[str]]
@@ -92,6 +100,22 @@ def table_faults(question: RequestPart, files: Mapping[str, bytes], *, prefix: s
     if set(files) != {prefix + name for name in expected}:
         yield f"This release consists of the files {', '.join(prefix + name for name in expected)}."
         return
+    faults = list(_faults_of_each(question, files, expected, drawn, prefix=prefix, digest=digest))
+    yield from faults
+    if not faults and isinstance(drawn, RowsRelease):
+        yield from _tables_faults(question, {name: files[prefix + name] for name in expected}, prefix=prefix)
+
+
+def _faults_of_each(
+    question: RequestPart,
+    files: Mapping[str, bytes],
+    expected: Mapping[str, bytes],
+    drawn: Release,
+    *,
+    prefix: str,
+    digest: str,
+) -> Iterator[str]:
+    """Check each file of a part; yields a sentence for each fault."""
     for name, contents in expected.items():
         if name == f"{SYNTHETIC_ROWS}.csv":  # as many lines as rows: never all of them at once
             yield from _synthetic_faults(question, files[prefix + name], prefix + name, drawn, header=contents)
@@ -172,10 +196,12 @@ def row_blocks(contents: bytes) -> Iterator[Rows]:
 
 def _fits(question: RequestPart, lines: Rows, expected: Rows, drawn: Release, *, digest: str) -> bool:
     """Return whether a table has the columns, lines and labels of a mock release, and possible numbers."""
-    if lines[0] != expected[0] or any(len(row) != len(lines[0]) for row in lines):
+    if any(len(row) != len(lines[0]) for row in lines):
         return False
-    if isinstance(drawn, RowsRelease):
-        return _distances_fit(question, lines, expected, drawn)
+    if isinstance(drawn, RowsRelease):  # together: see ``_tables_faults``
+        return True
+    if lines[0] != expected[0]:
+        return False
     if has_count_ends(question.mechanism, question.problem):
         ends = len(lines[0]) - 2
         if len(lines) != len(expected) or not _count_ends_fit(question, lines, digest=digest):
@@ -423,27 +449,83 @@ def _outcome_checks(drawn: Release) -> list[Callable[[str], bool]]:
     return checks
 
 
-def _distances_fit(question: RequestPart, lines: Rows, expected: Rows, drawn: RowsRelease) -> bool:
-    """Return whether a file of distances has the measured tables, and each bound equals its distance plus the noise."""
-    assert isinstance(question.mechanism, WholeTable)
-    released = replace(drawn, plan=question.mechanism.plan(question.problem), problem=question.problem)
+def _tables_faults(question: RequestPart, files: Mapping[str, bytes], *, prefix: str) -> Iterator[str]:
+    """Check the measured tables beside synthetic rows, and the distances that follow from both.
+
+    Args:
+        question: the part of a request.
+        files: its files by name, without the prefix; each is CSV.
+        prefix: of the files' names.
+    """
+    released, counts = blank_release(question), dict[Set, Integers]()
+    measured: Mapping[Set, Floats] | Sequence[Set]
+    distances = read_rows(files[f"{DISTANCES}.csv"])
+    if (name := f"{MEASURED}.csv") in files:
+        lines = read_rows(files[name])
+        values = [f"value {place + 1}" for place in range(released.max_measured)]
+        tables = None
+        if lines[0] == ["table", *values, "rows"] and all(_is_number(row[-1]) for row in lines[1:]):
+            tables = read_measured(released, lines[1:])
+        if tables is None or not _measured_fit(released, tables):
+            yield OTHER.format(name=prefix + name)
+            return
+        measured = tables
+        if can_count(released.domain):
+            counts = count_rows(released.domain, rows_of(files[f"{SYNTHETIC_ROWS}.csv"]), list(tables))
+            total, made = float(next(iter(tables.values())).sum()), int(next(iter(counts.values())).sum())
+            if made != min(max(round(total), 1), question.n):
+                yield OTHER.format(name=f"{prefix}{SYNTHETIC_ROWS}.csv")
+                return
+    else:
+        measured = tables_of_distances(released, distances[1:])
+    if distances[0] != list(DISTANCE_COLUMNS) or not _distances_fit(released, distances[1:], measured, counts):
+        yield OTHER.format(name=f"{prefix}{DISTANCES}.csv")
+
+
+def rows_of(contents: bytes) -> Iterator[Rows]:
+    """Yield the lines of a CSV file without its header in blocks; see ``row_blocks``."""
+    blocks = row_blocks(contents)
+    yield next(blocks)[1:]
+    yield from blocks
+
+
+def _measured_fit(released: RowsRelease, measured: Mapping[Set, Floats]) -> bool:
+    """Return whether tables are sums of whole contrasts; of chosen pairs, whether they have the columns' counts."""
     ways = released.plan.cliques.ways
-    sets = {
-        " × ".join(drawn.domain.names[each] for each in chosen): chosen
-        for chosen in Marginals(domain=drawn.domain, ways=ways).sets()
-    }
-    named = [escape_formula(name) for name in sets]
-    order = [row[0] for row in expected[1:]] if ways == drawn.plan.cliques.ways else [row[0] for row in lines[1:]]
-    if [row[0] for row in lines[1:]] != order or sorted(order) != sorted(named):
+    queries = Marginals(domain=released.domain, ways=ways)
+    plain = np.concatenate([table.reshape(-1) for chosen, table in measured.items() if len(chosen) == ways])
+    if not replace(released, problem=replace(released.problem, queries=queries)).may_show(plain):
         return False
-    noise = dict(zip(named, (released.noise_within(chosen, beta=BETA) for chosen in sets.values()), strict=True))
-    for name, distance, within in lines[1:]:
-        if not (_is_number(distance, low=0) and _is_number(within, low=0, whole=True)):
+    most = SUM_TOLERANCE * max(1.0, float(np.abs(plain).max()))
+    return all(
+        np.abs(table.sum(axis=1 - axis) - measured[(attribute,)]).max() <= most
+        for chosen, table in measured.items()
+        if len(chosen) > ways
+        for axis, attribute in enumerate(chosen)
+    )
+
+
+def _distances_fit(
+    released: RowsRelease, lines: Rows, measured: Sequence[Set] | Mapping[Set, Floats], counts: Mapping[Set, Integers]
+) -> bool:
+    """Return whether distances are of the measured tables, follow from the counts, and bounds add the noise."""
+    unknown = released.unmeasured_pairs(measured)
+    named = [escape_formula(table_name(released.domain, chosen)) for chosen in (*measured, *unknown)]
+    if [row[0] for row in lines] != named or any(row[1:] != ["", ""] for row in lines[len(measured) :]):
+        return False
+    for chosen, (_, apart, within) in zip(measured, lines, strict=False):
+        if not (_is_number(apart, low=0) and _is_number(within, low=0, whole=True)):
             return False
-        total, step = float(distance) + noise[name], 0.0005
+        noise, step = released.noise_within(chosen, beta=BETA, measured=measured), 0.0005
+        total = float(apart) + noise
         lower, upper = math.ceil((total - step) * (1 - ROUNDING)), math.ceil((total + step) * (1 + ROUNDING))
-        if round(float(distance), 3) != float(distance) or not lower <= float(within) <= upper:
+        if round(float(apart), 3) != float(apart) or not lower <= float(within) <= upper:
             return False
+        if chosen in counts:
+            assert isinstance(measured, Mapping)
+            distance = float(np.abs(counts[chosen] - measured[chosen]).max())
+            if abs(distance - float(apart)) > step + ROUNDING:
+                return False
     return True
 
 

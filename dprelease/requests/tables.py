@@ -12,7 +12,8 @@ from dpcore.core.safe_csv import frame_csv, unescape_formula
 from dpcore.data.twin import twin
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, GroupQuantilesRelease
 from dpcore.mechanisms.histograms.labels import LabelsRelease
-from dpcore.mechanisms.tables.whole_table import DISTANCES, SYNTHETIC_ROWS, RowsRelease
+from dpcore.mechanisms.tables.release import marginals_of
+from dpcore.mechanisms.tables.rows_release import DISTANCES, MEASURED, SYNTHETIC_ROWS, RowsRelease
 from dpcore.randomness import Preview
 from dprelease.requests.intervals import LEVEL, with_intervals
 from dprelease.requests.parts import RequestPart
@@ -34,12 +35,15 @@ NAMES: dict[type[Release], str] = {
 BETA = 0.05
 """Failure probability of the bounds on synthetic rows' distances from the true tables."""
 MAX_PREVIEW_ROWS = 1_000_000
+MAX_MEASURED_CELLS = 1 << 17
+"""Largest number of cells of tables whose measured numbers are in a file beside synthetic rows."""
 
 
 def csv_files(drawn: Release, mechanism: Mechanism, *, digest: str, level: float = LEVEL) -> dict[str, bytes]:
-    """Return the released files by name: one table; for some mechanisms a second one that follows from it.
+    """Return the released files by name: one table; for some mechanisms others that belong to it.
 
-    Synthetic rows also have their distances from the tables, and cells of groups the groups' quantiles.
+    Synthetic rows also have their distances from the measured tables and, unless they have too many cells, these;
+    cells of groups have the groups' quantiles.
 
     Args:
         drawn: one release.
@@ -50,6 +54,8 @@ def csv_files(drawn: Release, mechanism: Mechanism, *, digest: str, level: float
     if isinstance(drawn, RowsRelease):
         rows = drawn.rows()
         tables = {SYNTHETIC_ROWS: drawn.table(rows=rows), DISTANCES: drawn.distances(rows, beta=BETA)}
+        if marginals_of(drawn.problem).count <= MAX_MEASURED_CELLS:
+            tables[MEASURED] = drawn.measured_frame()
         return {f"{name}.csv": table_csv(table) for name, table in tables.items()}
     name = next((name for kind, name in NAMES.items() if isinstance(drawn, kind)), ANSWERS)
     files = {f"{name}.csv": answers_csv(drawn, mechanism, level=level, digest=digest)}

@@ -114,7 +114,7 @@ def rows_up(value: float, n: int) -> str:
 def lower_first(title: str) -> str:
     """Return a title with a lower-case first letter, for use after a colon; symbols and names are unchanged.
 
-    >>> within("The sanitizer at two norms T"), within("ReleaseHalfspaces, where it can be run")
+    >>> lower_first("The sanitizer at two norms T"), lower_first("ReleaseHalfspaces, where it can be run")
     ('the sanitizer at two norms T', 'ReleaseHalfspaces, where it can be run')
     """
     first, space, rest = title.partition(" ")

@@ -21,7 +21,7 @@ from pages.shell.status import may_show
 
 ON_A_LINE = ("stable_median", "smooth-median", "subsample_median", "subsample-near", "unbounded_mean")
 ON_LABELS = ("subsample_commonest", "stable-mode", "subsample_larger")
-REFUSES_IF_UNSTABLE = ("stable_median", "stable-mode")
+BOTH_RELATIONS = ("stable_median", "stable-mode", "smooth-median")
 ON_GROUPS = ("subsample-groups",)
 GROUPS = ("first", "second")
 FIRST_DATA = "earnings.earnings"
@@ -59,7 +59,7 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> OneNumberRequest
             with side:
                 values[name] = _control(machine, name, parameter, domain, values)
     with side, st.popover("More settings", width="stretch"):
-        relation = neighbours(both=machine.key in REFUSES_IF_UNSTABLE)
+        relation = neighbours(both=machine.key in BOTH_RELATIONS)
         preview_seed = seed()
     values["epsilon"] = epsilon_bar(machine, bar)
     values = {name: value for name, value in values.items() if name in machine.controls()}

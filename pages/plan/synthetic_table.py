@@ -177,6 +177,8 @@ def _sentence(rehearsal: WholeRehearsal) -> str:
     if largest < math.inf:
         confidence = rounded_down(100 * (1 - rehearsal.beta))
         return f"{text}; with confidence {confidence}%, the guaranteed error is at most {percent_up(largest)}."
+    if bounded := int(np.isfinite(rehearsal.within).sum()):
+        return f"{text}; an error is guaranteed for {bounded} chosen pairs only."
     return f"{text}; no error is guaranteed."
 
 

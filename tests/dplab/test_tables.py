@@ -11,11 +11,21 @@ from dpcore import Neighbours, Preview
 from dpcore.core import Floats, Integers, finish
 from dpcore.mechanisms.tables.counting import count_tables
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables
-from dpcore.mechanisms.tables.preview import distances, fit_for, observed_sigma, previewed
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
 from dpcore.mechanisms.tables.tree import synthetic_rows, widest_tree
 from dpcore.queries.marginals import Set
-from dplab.tables import PREVIEWS, TRIALS, closeness, pair_distances, table_previews, true_tables
+from dplab.tables import (
+    PREVIEWS,
+    TRIALS,
+    closeness,
+    distances,
+    fit_for,
+    observed_sigma,
+    pair_distances,
+    previewed,
+    table_previews,
+    true_tables,
+)
 from tests.kit.attribute_tables import correlated, dataset_on, problem_of, release_of
 
 SIZES = (2, 3, 4, 2)

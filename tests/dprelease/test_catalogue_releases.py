@@ -51,7 +51,7 @@ REFUSED = {
     "sparse_histogram": "Random differential privacy",
     "net-walk": "approximate",
 }
-ONLY_REPLACED = ("subsample", "smooth-median")
+ONLY_REPLACED = ("subsample",)
 """Starts of the keys of mechanisms that are proved for replacing a row alone."""
 FIXED: dict[str, dict[str, Any]] = {"median": {"analyst": "sweeping"}, "weights": {"analyst": "sweeping"}}
 """Conversations are released with a list of questions that is fixed in advance."""

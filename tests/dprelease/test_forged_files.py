@@ -270,6 +270,15 @@ CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
     "a day of another year": ("whole-table", "rows_of_nobody.csv", lambda r: r[1].__setitem__(3, "2025-01-01")),
     "a smaller bound": ("whole-table", "distances.csv", lambda r: r[1].__setitem__(2, "1.0")),
     "a bound without noise": ("whole-table", "distances.csv", lambda r: r[1].__setitem__(1, r[1][2])),
+    "a larger distance": (
+        "whole-table", "distances.csv", lambda r: r[1].__setitem__(slice(1, 3), [f"{float(e) + 1}" for e in r[1][1:]]),
+    ),
+    "a distance of no table": ("whole-table", "distances.csv", lambda r: r.append(["a × b", "", ""])),
+    "another measured count": (
+        "whole-table", "measured_tables.csv", lambda r: r[1].__setitem__(-1, f"{float(r[1][-1]) + 40}"),
+    ),
+    "a measured table without a cell": ("whole-table", "measured_tables.csv", lambda r: r.pop()),
+    "another label of a measured table": ("whole-table", "measured_tables.csv", lambda r: r[1].__setitem__(1, "x")),
     "distances in another order": ("whole-table", "distances.csv", lambda r: r.append(r.pop(1))),
     "a question that was not asked": ("weights", "answers.csv", lambda r: r.append(r[1])),
     "a guess that was not the answer": ("weights", "answers.csv", lambda r: r[1].__setitem__(4, "999")),
@@ -608,7 +617,7 @@ def test_another_request_with_the_same_whole_half_widths_is_not_told(releases: C
 def test_the_noise_of_a_whole_table_is_told_by_its_distances(releases: Callable[[str], Stored]) -> None:
     stored, asked = releases("whole-table"), request_for("whole-table")
     genuine = copy.deepcopy(certificate(stored))
-    other = altered(asked, values={**asked.parts[0].values, "epsilon": 1.0})
+    other = altered(asked, values={**asked.parts[0].values, "epsilon": 2.5})  # of the same rule
     price = price_of(other, rows_a_person=1)
     budget = charged(genuine, price)
     body = body_of(
@@ -617,6 +626,18 @@ def test_the_noise_of_a_whole_table_is_told_by_its_distances(releases: Callable[
     )  # fmt: skip
     faults = verify(canonical(rebooked(body | {"ledger": genuine["ledger"], "digest": ""})), stored.files)
     assert faults == ["The columns, lines, labels or numbers of distances.csv do not match the request."]
+
+
+def test_other_synthetic_rows_do_not_have_the_distances_of_the_released_ones(
+    releases: Callable[[str], Stored],
+) -> None:
+    stored = releases("whole-table")
+    header, *rows = read_rows(stored.files["rows_of_nobody.csv"])
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([header, *[rows[0]] * len(rows)])
+    faults = said_of(stored, "rows_of_nobody.csv", out.getvalue().encode())
+    assert faults == ["The columns, lines, labels or numbers of distances.csv do not match the request."]
+    assert any("which synthetic rows were made" in each for each in unverifiable())
 
 
 @pytest.mark.parametrize("version", ["2.4.6e0", "02.4.6", "2.4.", "2..4", "2.4.6_1", "2.4-6", "２.4", "2.4.6 "])

@@ -22,7 +22,7 @@ from dpcore.data.readings import Columns
 from dpcore.data.twin import twin
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.grouped.release import GroupRelease
-from dpcore.mechanisms.tables.whole_table import SYNTHETIC_ROWS
+from dpcore.mechanisms.tables.rows_release import SYNTHETIC_ROWS
 from dpcore.queries.linear import generated
 from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Thresholds

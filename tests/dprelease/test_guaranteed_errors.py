@@ -35,7 +35,8 @@ from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.product import Product, is_table
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns
-from dpcore.mechanisms.tables.whole_table import RowsRelease, WholeTable
+from dpcore.mechanisms.tables.rows_release import RowsRelease
+from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness import Preview
@@ -65,7 +66,6 @@ REPLACED, ADDED = Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE_ONE
 ONE_RELATION = {
     "clipped_mean": REPLACED,
     "find_labels_optimal": ADDED,
-    "smooth-median": REPLACED,
     "subsample-groups": REPLACED,
     "subsample-near": REPLACED,
     "subsample_commonest": REPLACED,

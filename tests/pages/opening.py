@@ -23,11 +23,11 @@ from tests.pages.drawn_charts import drawn, helped
 MAIN = ROOT / "pages" / "main.py"
 FILES = {f"{page.folder}/page.py": page.address for page in PAGES}
 """Scripts of all pages, with their addresses."""
-DIRECTIONS, RANDOM_PRIVACY, HOSPITALS = (
-    f"learn/page.py?lesson={lesson}&view=data" for lesson in ("directions", "random", "population")
+DIRECTIONS, RANDOM_PRIVACY, HOSPITALS, SUBSET_SUMS = (
+    f"learn/page.py?lesson={lesson}&view=data" for lesson in ("directions", "random", "population", "subset")
 )
 """Own-data views of lessons, as pages that are opened by their file and a query."""
-VIEWS = (*FILES, DIRECTIONS, RANDOM_PRIVACY, HOSPITALS)
+VIEWS = (*FILES, DIRECTIONS, RANDOM_PRIVACY, HOSPITALS, SUBSET_SUMS)
 
 
 def visitor(page: str) -> AppTest:

@@ -34,6 +34,8 @@ from dpcore.randomness import PublicCoins, Sampler
 
 MAX_PEOPLE = 500
 MAX_GROUPS = 2_000
+LEAST_EIGENVALUE = 1e-10
+"""Share of the largest eigenvalue of the groups' squared matrix that one must have to count as positive."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -71,7 +73,7 @@ def least_squares(masks: Booleans, answers: Floats) -> Guess:
     _check(masks, answers)
     matrix = masks.astype(np.float64)
     values, vectors = np.linalg.eigh(matrix.T @ matrix)
-    nonzero = values > 1e-10 * values[-1]
+    nonzero = values > LEAST_EIGENVALUE * values[-1]
     target = (answers - matrix.sum(axis=1) / 2) @ matrix
     estimates = 0.5 + (target @ vectors[:, nonzero] / values[nonzero]) @ vectors[:, nonzero].T
     return _guess(estimates, matrix, answers)
@@ -158,17 +160,19 @@ def recovered(guess: Guess, truth: Booleans) -> Floats:
 
 
 def strength(masks: Booleans) -> float:
-    """Return the smallest singular value s of the groups' matrix; 0 if there are fewer groups than people."""
+    """Return the smallest singular value s of the groups' matrix; 0 if they leave a bit open, or nearly."""
     if len(masks) < masks.shape[1]:
         return 0.0
     matrix = masks.astype(np.float64)
-    return math.sqrt(max(0.0, float(np.linalg.eigvalsh(matrix.T @ matrix)[0])))
+    values = np.linalg.eigvalsh(matrix.T @ matrix)
+    return math.sqrt(float(values[0])) if values[0] > LEAST_EIGENVALUE * values[-1] else 0.0
 
 
 def max_wrong_bits(masks: Booleans, *, error: ArrayLike) -> Integers:
     """Bits that least squares can get wrong if no answer errs by more than ``error`` rows: 4 m E²/s², at most n.
 
-    A wrong bit is off by 1/2 before rounding, and |estimates - bits| <= |errors|/s. Elementwise on the errors.
+    A wrong bit is off by 1/2 before rounding, and |estimates - bits| <= |errors|/s: a root mean square error of
+    ``error`` rows is enough. Elementwise on the errors.
     """
     errors, weakest, people = np.asarray(error, dtype=np.float64), strength(masks), masks.shape[1]
     if weakest == 0:

@@ -17,11 +17,19 @@ Why it is private, in whole numbers of cells and with discrete noise:
   overlap only falls as they move apart: the largest shift is the worst. What is left is one number for each step of the
   ladder and each direction, worked out exactly (``divergence``). c is the smallest at which all are at most delta.
 
+With A_k over added and removed rows the same three steps hold, so the ladder and its δ are the same for that relation.
+Then n is private, and rows in no cell are not ranked. The median's rank is ⌈n/2⌉; of no rows it is the first cell. Let
+the smaller of two neighbours have b rows up to a place and t above it. The other row moves the median across the place
+only if t - b is 0 or 1, and by at most the gap there, which is reached. From x, the gap between x_i and x_j takes
+j - i - 1 removed rows, and max(d - 1, -d) more changes for d = n - j + 1 - i: together max(n - 2i - 1, 2j - n - 2). So
+A_k = x_j - x_i for i = ⌊(n - k)/2⌋ and j = ⌊(n + k)/2⌋ + 1, the rows around the median.
+
 Cutting the answer off at the ends of the range, and rounding it to a cell, is post-processing. The constants of the
 paper, c = 2/ε and β = ε/(2 ln(2/δ)), are for continuous noise; here β is that one and c is found.
 
 Notation: epsilon = ε, delta = δ; r the median's rank, x_i the i-th smallest cell (the first cell for i < 1, the last
-for i > n); A_k = max over 0 <= t <= k + 1 of x_(r+t) - x_(r+t-k-1); S = max_k e^(-βk) A_k the smooth sensitivity.
+for i > n); A_k = max over 0 <= t <= k + 1 of x_(r+t) - x_(r+t-k-1) for a replaced row; S = max_k e^(-βk) A_k the
+smooth sensitivity.
 
 References:
     Nissim, Raskhodnikova and Smith (2007); Dwork and Lei (2009), propose-test-release. Hall, Rinaldo and Wasserman
@@ -69,9 +77,8 @@ NARROWEST = 1 / 40
 """Noise of the lowest step, in cells: it is 0 but for a chance of about e^-40."""
 EMPTY_CELLS = (
     "The smooth median ranks n rows, a public number. Here cells may be empty, so the number of rows with a value is "
-    "private. Use a column in which every row has a number."
+    "private. Use a column in which every row has a number, or add or remove one row."
 )
-ONLY_REPLACED = "The smooth median is available only for replacing one of n rows. The median's rank must be public."
 
 
 def divergence(narrow: Floats, wide: Floats, shift: Integers, *, epsilon: float) -> Floats:
@@ -179,15 +186,22 @@ def power_of_two_delta(*, epsilon: float, delta: float, cells: int) -> float:
     return steps_delta(widths, 2 / epsilon, epsilon=epsilon, cells=cells)
 
 
-def median_moves(histogram: Integers, *, domain: Domain, max_changes: int) -> tuple[int, Integers]:
+def median_moves(
+    histogram: Integers, *, domain: Domain, max_changes: int, neighbours: Neighbours = Neighbours.REPLACE_ONE
+) -> tuple[int, Integers]:
     """Return the median's cell, and A_0 .. A_K in cells: how far one row can move the median once k were changed.
 
-    K is the number of rows, or ``max_changes`` if that is less.
+    K is the number of rows, or ``max_changes`` if that is less. Rows in no cell are not ranked.
     """
     sums = np.concatenate([[0], np.cumsum(histogram[: domain.ordered])])
     n = int(sums[-1])
     place = rank(n, quantile=0.5)
     cell = int(np.searchsorted(sums[1:], place))
+    if neighbours is Neighbours.ADD_REMOVE_ONE:
+        changes = np.arange(min(n, max_changes) + 1)
+        ends = (n - changes) // 2, (n + changes) // 2 + 1
+        low, high = (np.searchsorted(sums[1:], np.clip(end, 1, max(n, 1))) for end in ends)
+        return cell, np.where(ends[1] > n, domain.ordered - 1, high) - np.where(ends[0] < 1, 0, low)
     occupied = np.flatnonzero(histogram[: domain.ordered])
     below, above = occupied[occupied <= cell], occupied[occupied >= cell]
     # Each cell at the row of it that is nearest to the median, and the ends of the range beyond all rows.
@@ -263,27 +277,26 @@ class SmoothMedian(Mechanism):
         """Return the public widths of noise.
 
         Raises:
-            ParameterError: under ADD_REMOVE_ONE, or where there are none.
+            ParameterError: where there are none.
         """
-        if problem.neighbours is not Neighbours.REPLACE_ONE:
-            raise ParameterError(ONLY_REPLACED)
         return ladder(epsilon=self.epsilon, delta=self.delta, cells=problem.domain.ordered)
 
     def step(self, state: HistogramState) -> tuple[int, int, Integers]:
         """Return the median's cell, the step of its noise, and A_0, A_1, … as far as they matter; private."""
         steps = self.ladder(state.problem)
-        cell, moves = median_moves(state.histogram, domain=state.problem.domain, max_changes=len(steps.widths))
+        domain, neighbours = state.problem.domain, state.problem.neighbours
+        cell, moves = median_moves(state.histogram, domain=domain, max_changes=len(steps.widths), neighbours=neighbours)
         return cell, steps.step(moves), moves
 
     @override
     def guarantee(self, problem: Problem) -> Guarantee:
-        """(epsilon, delta)-DP when one of n rows is replaced, delta as found for the ladder."""
+        """(epsilon, delta)-DP, either relation, delta as found for the ladder."""
         return Guarantee(epsilon=self.epsilon, delta=self.ladder(problem).delta, neighbours=problem.neighbours)
 
     @override
     def unsuitable(self, problem: Problem) -> str:
-        """Return why n rows cannot be ranked; empty where every row has a number."""
-        return EMPTY_CELLS if problem.domain.missing else ""
+        """Return why n rows cannot be ranked; empty where every row has a number, or where n is private."""
+        return EMPTY_CELLS if problem.domain.missing and problem.neighbours is Neighbours.REPLACE_ONE else ""
 
     def multiple(self, problem: Problem, beta: float) -> float:
         """Return the error in units of S that noise exceeds with probability at most beta, but for one cell."""
@@ -304,14 +317,16 @@ class SmoothMedian(Mechanism):
     @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Nothing in advance: the noise depends on the data."""
+        replaced = problem.neighbours is Neighbours.REPLACE_ONE
+        around = r"x_{\lfloor(n+k)/2\rfloor+1}-x_{\lfloor(n-k)/2\rfloor}"
+        moves = r"\max_{0\le t\le k+1}x_{r+t}-x_{r+t-k-1}" if replaced else around
         return Bound(
             value=math.inf,
             unit=ErrorUnit.RANGE,
             kind=BoundKind.ORDER_ONLY,
             statement=f"With confidence {1 - beta:g}, the error is below one cell and "
             f"{self.multiple(problem, beta):.3g} times the smooth sensitivity S of the data.",
-            formula=r"S=\max_k e^{-\beta k}A_k,\quad A_k=\max_{0\le t\le k+1}x_{r+t}-x_{r+t-k-1},\quad"
-            r"\beta=\frac{\varepsilon}{2\ln(2/\delta)}",
+            formula=rf"S=\max_k e^{{-\beta k}}A_k,\quad A_k={moves},\quad\beta=\frac{{\varepsilon}}{{2\ln(2/\delta)}}",
             reference="Nissim, Raskhodnikova and Smith (2007), with exact constants for discrete noise",
             beta=beta,
             assumptions=(Assumption(text="S is small (a property of the data, not known in advance)", met=False),),
@@ -330,8 +345,8 @@ class SmoothMedian(Mechanism):
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> ValueRelease:
         problem = state.problem
         steps = self.ladder(problem)
-        if problem.domain.missing:
-            raise ParameterError(EMPTY_CELLS)
+        if reason := self.unsuitable(problem):
+            raise ParameterError(reason)
         cell, step, _ = self.step(state)
         draw = SmoothNoise(
             np.array([cell]), np.array([step]), ladder=steps, epsilon=self.epsilon, cells=problem.domain.ordered

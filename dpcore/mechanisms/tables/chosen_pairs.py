@@ -183,10 +183,19 @@ class ChosenPairs:
         """
         weights = self.weights(numbers[None, : len(self.pairs)])[0].tolist()
         parts = np.split(numbers[len(self.pairs) :], np.cumsum(self.rows)[:-1])
+        variances = self.variances(sum(map(bool, weights)))
         return {
-            pair: (centred(part / weight, shape), (self.table_sigma / weight) ** 2 / kappa(shape))
+            pair: (centred(part / weight, shape), variances[pair])
             for pair, part, weight, shape in zip(self.pairs, parts, weights, self.shapes, strict=True)
             if weight
+        }
+
+    def variances(self, many: int) -> dict[Set, float]:
+        """Return the variance of each pair's centred table along any direction, if so many pairs are chosen."""
+        weights = self._weights_of(np.array([many]))[0].tolist()
+        return {
+            pair: (self.table_sigma / weight) ** 2 / kappa(shape)
+            for pair, weight, shape in zip(self.pairs, weights, self.shapes, strict=True)
         }
 
     def _tables(self, contrasts: Mapping[Set, Integers]) -> dict[Set, Integers]:

@@ -5,12 +5,14 @@ finding out whether one has is hard. They can be drawn from some of the tables: 
 which each hangs on one other (Chow and Liu 1968), or of a junction tree of larger tables, where each new attribute
 hangs on k - 1 others that are together in a table already drawn. Such rows have exactly the tables of the tree, up
 to rounding; attributes that are not neighbours depend on each other only through those between them.
-The tree is chosen from the released tables, so that it costs no privacy.
+The tree is chosen from the released tables, so that it costs no privacy. Rows are then moved until they nearly have
+other released tables, too (``fitted_rows``).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -19,6 +21,13 @@ import numpy as np
 from dpcore.core import Floats, Integers, ParameterError
 from dpcore.mechanisms.tables.release import Tables
 from dpcore.queries.marginals import Set
+
+ROUNDS = 6
+"""Number of passes over all tables."""
+DECAY = 0.8
+"""Factor by which the moved share of the remaining difference shrinks from pass to pass."""
+COPIED_SHARE = 0.6
+"""Share of the moved rows that become copies of rows already in the target cell."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,3 +157,51 @@ def _summed(tables: Tables, chosen: Set) -> Floats:
     around = next(larger for larger in tables if set(chosen) <= set(larger))
     total: Floats = tables[around].sum(axis=tuple(place for place, a in enumerate(around) if a not in chosen))
     return total
+
+
+def fitted_rows(rows: Integers, tables: Tables, *, seed: int) -> Integers:
+    """Return rows (n, d) moved towards these tables, in ROUNDS passes over all of them in random order.
+
+    Args:
+        rows: cells, not changed.
+        tables: what the rows' tables should be, up to a factor.
+        seed: of the post-processing; it needs no secrecy.
+    """
+    generator = np.random.Generator(np.random.SFC64(seed))
+    moved, sets, share = np.array(rows, dtype=np.int64, order="F"), list(tables), 1.0
+    for _ in range(ROUNDS):
+        for place in generator.permutation(len(sets)):
+            _move(moved, sets[place], tables[sets[place]], share=share, generator=generator)
+        share *= DECAY
+    return moved
+
+
+def _move(
+    rows: Integers, chosen: Sequence[int], table: Floats, *, share: float, generator: np.random.Generator
+) -> None:
+    """Move a share of the rows that one table has too many of in some cells to cells that lack rows."""
+    n = len(rows)
+    codes = np.ravel_multi_index(tuple(rows[:, a] for a in chosen), table.shape)
+    counts = np.bincount(codes, minlength=table.size)
+    lacking = table.reshape(-1) * (n / table.sum()) - counts
+    coins = generator.random((2, table.size))
+    leaving = np.minimum((np.maximum(-lacking, 0) * share + coins[0]).astype(np.int64), counts)
+    coming = (np.maximum(lacking, 0) * share + coins[1]).astype(np.int64)
+    many = min(int(leaving.sum()), int(coming.sum()))
+    if not many:
+        return
+    shuffled = generator.permutation(n)
+    order = shuffled[
+        np.argsort(codes[shuffled].astype(np.uint16 if table.size <= 1 << 16 else np.int64), kind="stable")
+    ]
+    starts = np.cumsum(counts) - counts
+    cells = np.repeat(np.arange(table.size), leaving)
+    among = np.arange(len(cells)) - np.repeat(np.cumsum(leaving) - leaving, leaving)
+    movers = generator.permutation(order[starts[cells] + among])[:many]
+    target = generator.permutation(np.repeat(np.arange(table.size), coming))[:many]
+    copied = (generator.random(many) < COPIED_SHARE) & (counts[target] > 0)
+    onto = target[copied]
+    model = order[starts[onto] + (generator.random(len(onto)) * counts[onto]).astype(np.int64)]
+    rows[movers[copied]] = rows[model]
+    for attribute, values in zip(chosen, np.unravel_index(target[~copied], table.shape), strict=True):
+        rows[movers[~copied], attribute] = values

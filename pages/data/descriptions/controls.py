@@ -22,7 +22,6 @@ from dpcore.data.reading.intake import clean_name, clean_names
 from dpcore.data.reading.tables import BLANKS
 from dprelease.ledger.records import LedgerError
 from dprelease.plan.released_part import released_dictionary
-from dprelease.requests.parts import Request
 from pages.data.engines import is_engine_table
 from pages.data.format import add_missing_codes
 from pages.data.grid import (
@@ -35,6 +34,7 @@ from pages.data.grid import (
     put_cells,
     reset_grid,
 )
+from pages.data.suggestions import MAX_FILLED
 from pages.data.tab_storage import DESCRIPTION_ITEM, TabItem
 from pages.data.upload import PERSON, SessionFile, plural, session_file
 from pages.shell.ledger.accounts import account_of, ledger
@@ -78,18 +78,18 @@ def _offer_released(file: SessionFile) -> None:
                 "Fill in from earlier releases", key=f"{file.prefix}released", on_click=_fill_from_releases,
                 args=(account.dataset_id,),
                 help="The ledger knows these rows. Columns get the kinds, bounds and labels with which they were "
-                "released. No value of a row is read.",
+                "released, or the labels that were found privately. No value of a row is read.",
             )  # fmt: skip
 
 
 def _fill_from_releases(dataset_id: str) -> None:
-    """Callback: fill the grid from the requests that the ledger stored for these rows."""
+    """Callback: fill the grid from the releases that the ledger stored for these rows."""
     file, book = session_file(), ledger()
     if file is None or book is None or not admitted():
         return
     problem, notes = "", list[str]()
     try:
-        dictionary = released_dictionary(Request.of(each.body["request"]) for each in book.stored(dataset_id))
+        dictionary = released_dictionary(book.stored(dataset_id), max_labels=MAX_FILLED)
         names, _ = clean_names([column.name for column in dictionary.columns])
         if {*names}.isdisjoint(file.table.columns):
             problem = NONE_RELEASED

@@ -81,8 +81,13 @@ def errors(*, releases: EveryDirection, n: int, epsilon: float, guess: float) ->
     )
 
 
-def moved(*, distortion: Distortions) -> Picture:
-    """Draw the distortions of lengths and inner products against the dimensions kept, and the guaranteed ones."""
+def moved(*, distortion: Distortions, noun: str = "digits") -> Picture:
+    """Draw the distortions of lengths and inner products against the dimensions kept, and the guaranteed ones.
+
+    Args:
+        distortion: of some rows.
+        noun: what the rows are.
+    """
     claimed = distortion.claimed()
     places = np.array(distortion.dimensions, dtype=np.float64)
     last = distortion.dimensions[-1]
@@ -109,7 +114,7 @@ def moved(*, distortion: Distortions) -> Picture:
         marks=marks,
         caption="Each curve ends at the median pair. The guarantee starts to the right of the rows' own dimensions.",
         sentence=f"{percent(1 - 2 * distortion.chance)} of the random sign matrices with T = {distortion.before} "
-        f"move an inner product of {distortion.before}-number digits by at most "
+        f"move an inner product of {distortion.before}-number {noun} by at most "
         f"{rounded_up(float(unprojected.max()))}. Below T = {distortion.starts} the theorem guarantees "
         f"nothing. At T = {last:,} it guarantees {rounded_up(float(claimed[-1]))}; "
         f"{significant(float(distortion.products[-1].max()))} is observed.",

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dpcore.core import exactly, rounded_up
+from dpcore.data.bundled import vectors_of
 from dpcore.mechanisms.halfspaces.printed import printed
 from dplab.limits.directions import BETA, TRIALS, distortions, every_direction
 from pages.charts.words import percent_up, significant
 from pages.learn import kit, screen
 from pages.learn.directions import charts
 from pages.learn.directions.own_data import own_data
+from pages.learn.directions.projection import CHANCE
 from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import stops
-from pages.shell.tasks.memory import remember
+from pages.shell.tasks.memory import remember, with_progress
 
 VIEWS = ("Every direction", "Fewer dimensions")
-CHANCE = 0.05
-"""τ of the projections."""
 
 
 def lesson() -> None:
@@ -94,7 +94,11 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
 
 def _fewer(drawn: int) -> None:
     """Draw the distortion of digits by random sign matrices."""
-    distortion = remember(f"limits-distortions|{drawn}", lambda: distortions(chance=CHANCE, seed=drawn))
+    distortion = with_progress(
+        f"limits-distortions|{drawn}",
+        lambda: distortions(vectors_of("digits").dataset().records, chance=CHANCE, seed=drawn),
+        label="Projecting rows.",
+    )
     kit.picture(
         charts.moved(distortion=distortion),
         key="directions_moved",

@@ -16,6 +16,7 @@ from pages.charts.words import minus, percent, rows, significant
 from pages.learn.directions.charts import great_circle
 from pages.learn.directions.controls import DirectionsRequest, choose_settings
 from pages.learn.directions.errors import angle_link, where_from
+from pages.learn.directions.projection import fewer_dimensions
 from pages.learn.directions.rows_charts import degrees_of, rows_in_the_plane, rows_on_the_sphere
 from pages.learn.directions.theorem import code, paper, promised
 from pages.shell.controls import audit_this
@@ -74,6 +75,7 @@ def own_data() -> None:
         where_from(request, previews.state, previews.release)
         if request.dimensions == 2:
             angle_link(request, previews.dataset, previews.release)
+        fewer_dimensions(request, previews.dataset.records)
         promised(request, previews.dataset, CIRCLE, np.abs(previews.answers - previews.truth))
         audit_this(request.entry, request.values, request.neighbours)
         title, trials = "Code", previews.release.trials

@@ -52,20 +52,35 @@ def bits(*, truth: Booleans, estimates: Floats, words: tuple[str, str]) -> Pictu
     return replace(shown, table={"person": list(range(people)), "is": hover_texts, "estimate": estimates.tolist()})
 
 
-def by_noise(*, shares: RecoveredShares, people: int, error: int, forced: float, blind: float, guess: float) -> Picture:
+def by_noise(
+    *,
+    shares: RecoveredShares,
+    people: int,
+    error: int,
+    blind: float,
+    forced: float | None = None,
+    guess: float | None = None,
+) -> Picture:
     """Return the share of bits found against the largest noise over √n.
 
     Args:
         shares: shares found, with ``error`` among the noises.
         people: n.
         error: the curator's current noise, in rows.
-        forced: unavoidable error in rows of every private curator.
         blind: share found by always guessing the commoner bit.
-        guess: the user's guess.
+        forced: unavoidable error in rows of every private curator, where it is shown.
+        guess: the user's guess, if there is one.
     """
     root = math.sqrt(people)
     x = shares.errors / root
     share_at_error = float(shares.by_noise[int(np.argmin(np.abs(shares.errors - error)))].mean())
+    guessed = "" if guess is None else f" (you guessed {percent(guess)})"
+    unavoidable = (
+        ""
+        if forced is None
+        else "With the ε and β given below, no private mechanism can guarantee errors below "
+        f"{rounded_down(forced)} people. "
+    )
     return lesson_picture(
         title="More noise",
         x=Axis(title="largest noise in an answer, in units of √n", low=-0.02 * x[-1], high=1.02 * x[-1]),
@@ -73,19 +88,20 @@ def by_noise(*, shares: RecoveredShares, people: int, error: int, forced: float,
         marks=[
             Curve(role="theory", name="proved: at least", x=shares.levels / root, y=shares.proved),
             runs("attack, measured", x, shares.by_noise, share=1.0),
-            Rule(role="quiet", y=blind, label=f"always the more common bit: {percent(blind)}"),
+            blind_rule(blind),
             Rule(role="ink", x=error / root, label=f"±{error}, {significant(error / root)} √n"),
-            guess_rule(y=guess),
+            *([] if guess is None else [guess_rule(y=guess)]),
         ],
         sentence=f"With noise up to ±{error} people (√n is {significant(root)}) the attack finds "
-        f"{percent(share_at_error)} of the bits (you guessed {percent(guess)}). With the ε and β given "
-        f"below, no private mechanism can guarantee errors below {rounded_down(forced)} people. Bars show "
-        f"the range of all {shares.by_noise.shape[1]} runs.",
+        f"{percent(share_at_error)} of the bits{guessed}. {unavoidable}Bars show the range of all "
+        f"{shares.by_noise.shape[1]} runs.",
     )
 
 
-def by_questions(*, shares: RecoveredShares, people: int, error: int, question_count: int) -> Picture:
-    """Return the share of bits found against the number of queries."""
+def by_questions(
+    *, shares: RecoveredShares, people: int, error: int, question_count: int, blind: float | None = None
+) -> Picture:
+    """Return the share of bits found against the number of queries, and by a constant guess if that is given."""
     grid, mean_shares = shares.questions, shares.by_questions.mean(axis=1)
     return lesson_picture(
         title="Fewer queries",
@@ -102,6 +118,7 @@ def by_questions(*, shares: RecoveredShares, people: int, error: int, question_c
             runs("attack, measured", grid, shares.by_questions, share=1.0),
             Rule(role="ink", x=question_count, label=f"{question_count:,} queries asked"),
             Rule(role="quiet", x=people, label="as many as people"),
+            *([] if blind is None else [blind_rule(blind)]),
         ],
         caption="With as many queries as people, least squares fits the noise."
         if error and question_count >= people
@@ -110,3 +127,8 @@ def by_questions(*, shares: RecoveredShares, people: int, error: int, question_c
         f"and {grid[-1]:,.0f} reveal {percent(float(mean_shares[-1]))}. This is why every query uses "
         "privacy budget.",
     )
+
+
+def blind_rule(share: float) -> Rule:
+    """Return the rule of the share that is found by always guessing the more common bit."""
+    return Rule(role="quiet", y=share, label=f"always the more common bit: {percent(share)}")

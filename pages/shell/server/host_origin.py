@@ -13,6 +13,8 @@ import streamlit as st
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from pages.shell.server.streamlit_internals import allow_any_host
+
 HOST = re.compile(r"(\[(?P<six>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]*[a-z0-9_-])\.?)(:\d{1,5})?")
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 FOREIGN_HOST = "This app is not served under that name. Add the name to the setting server.allowedHosts."
@@ -59,7 +61,7 @@ def refusal(hosts: Sequence[str], origins: Sequence[str], allowed: Sequence[str]
     """Return why a request with these headers is refused; None if it names our host once, and no other origin.
 
     >>> refusal(["127.0.0.1:8501"], ["http://127.0.0.1:8501"], []), refusal(["127.0.0.1:8501"], ["null"], [])
-    (None, 'This app answers no other site.')
+    (None, 'This app does not answer requests from other sites.')
     """
     if len(hosts) != 1 or not is_own_host(hosts[0], allowed):
         return FOREIGN_HOST
@@ -87,6 +89,8 @@ class HostOriginMiddleware:
             reason = NO_FILES
         if METRICS in scope["path"]:
             reason = reason or NO_METRICS
+        if self.demo and scope["type"] == "websocket":
+            allow_any_host()  # Streamlit compares once more
         if reason and scope["type"] == "websocket":
             return await send({"type": "websocket.close", "code": POLICY_VIOLATION, "reason": reason})
         if reason:

@@ -3,7 +3,8 @@
 No other file imports Streamlit's internals (`tests/test_layers.py`). The imports, and why there is no public way:
 
 - `config`: Streamlit compares a header when a session is resumed only if `server.trustedUserHeaders` names it, and
-  `st.set_option` refuses that option. Without it, a session's id alone lets another browser resume the session.
+  `st.set_option` refuses that option. Without it, a session's id alone lets another browser resume the session. It
+  also refuses `server.allowedHosts`; without it, a public demonstration shows an empty page under its host's name.
 - `runtime`: only the server's runtime knows which sessions are connected and which files they hold, and it alone can
   close a session or run a page without a browser. Without it, the files of closed tabs stay in memory, uploads have no
   common limit and go to any session, and the first visitor waits for the rehearsal's work. Its `SafeSessionState` has
@@ -201,6 +202,15 @@ def compare_on_resume(header: str, name: str) -> None:
     mapping = option if isinstance(option, dict) else {}
     if header not in mapping:
         config.set_option("server.trustedUserHeaders", {**mapping, header: name})
+
+
+def allow_any_host() -> None:
+    """Have Streamlit accept sockets under any host name, as a public demonstration does.
+
+    Streamlit reads its settings again when their file changes and forgets what was set: call this for each socket.
+    """
+    if config.get_option("server.allowedHosts") != ["*"]:
+        config.set_option("server.allowedHosts", ["*"])
 
 
 class NullClient(runtime.SessionClient):

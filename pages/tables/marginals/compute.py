@@ -6,10 +6,9 @@ from collections.abc import Generator
 
 from dpcore.core import finish
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables
-from dpcore.mechanisms.tables.preview import fit_for
 from dpcore.mechanisms.tables.release import ContrastState, TableState
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
-from dplab.tables import TablePreviews, table_previews, true_tables
+from dplab.tables import TablePreviews, fit_for, table_previews, true_tables
 from pages.shell.tasks.memory import remember, with_progress
 from pages.tables.marginals.controls import METHODS, MarginalsRequest
 

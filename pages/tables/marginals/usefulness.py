@@ -10,12 +10,11 @@ import streamlit as st
 from dpcore.core import Floats, Integers, ParameterError, ProvenanceKind
 from dpcore.data.columns import is_number
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
-from dpcore.mechanisms.tables.tree import Tree, synthetic_rows
-from dpcore.mechanisms.tables.whole_table import fitted_rows
+from dpcore.mechanisms.tables.tree import Tree, fitted_rows, synthetic_rows
 from dpcore.queries.marginals import Set
 from dplab.utility.measures import OTHER, SHUFFLED, SYNTHETIC, RowMeasures, measure_rows, outcomes
 from dplab.utility.models import Fit, compare, fit
-from dplab.utility.noise_aware import LinearModel, fit_tables, table_noise
+from dplab.utility.noise_aware import LinearModel, fit_tables
 from pages.charts.picture import Axis, Dots, Picture, Rule
 from pages.charts.words import significant
 from pages.shell.state import SessionKey
@@ -172,8 +171,8 @@ def fitted(result: TableResult, rows: Integers, outcome: int, regressors: tuple[
     if is_number(domain.columns[outcome]) and isinstance(mechanism, ResidualPlanner):
         model = LinearModel(domain=domain, outcome=outcome, regressors=regressors)
         with suppress(ParameterError):
-            noise = table_noise(model, result.problem, mechanism, seed=result.request.seed)
-            found[FROM_TABLES] = fit_tables(model, release, noise, sampling=False)
+            noise = model.noise(mechanism.plan(result.problem))
+            found[FROM_TABLES] = fit_tables(model, release.unbiased, noise, sampling=False)
     return found
 
 

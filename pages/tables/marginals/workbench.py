@@ -10,9 +10,8 @@ import streamlit as st
 
 from dpcore.core import Floats
 from dpcore.data.product import Product
-from dpcore.mechanisms.tables.preview import fit_for, observed_sigma
 from dpcore.queries.marginals import Set
-from dplab.tables import PREVIEWS, TRIALS
+from dplab.tables import PREVIEWS, TRIALS, fit_for, observed_sigma
 from pages.charts.words import percent, significant
 from pages.charts.worst import TrialNouns
 from pages.shell.state import SessionKey

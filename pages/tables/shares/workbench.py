@@ -18,6 +18,7 @@ from pages.tables.shares.map import winners_for
 from pages.tables.shares.methods import all_methods
 from pages.tables.shares.one_query import one_query
 from pages.tables.shares.promise import draw_promise
+from pages.tables.shares.secret_attribute import secret_of_the_rows
 from pages.tables.shares.tracing import who_is_in_the_data
 from pages.tables.worst_error import ErrorWords, render_headline, render_worst_error
 
@@ -158,8 +159,9 @@ SHARES = Workbench(
         "One query": one_query,
         "All methods": all_methods,
         "Who is in the data": who_is_in_the_data,
+        "A secret attribute": secret_of_the_rows,
     },
-    slow=(_worst_error, who_is_in_the_data, all_methods),
+    slow=(_worst_error, who_is_in_the_data, secret_of_the_rows, all_methods),
     more=_compared,
     code=_code,
 )

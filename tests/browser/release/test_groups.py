@@ -209,7 +209,7 @@ def check_files(files: Mapping[str, bytes], cards: str, report: str, truth: pd.D
     parts = zip(Request.of(certificate["request"]).parts, certificate["parts"], strict=True)
     for (part, named), question in zip(parts, (*PLANNED, None), strict=True):
         if question is None:
-            distances, rows = named["files"]
+            distances, _, rows = named["files"]
             check_synthetic_rows(files[distances], files[rows], truth)
             continue
         each_file = (released_statistics(part, files[name]) for name in named["files"])

@@ -161,6 +161,7 @@ def test_one_press_releases_a_whole_table_beside_other_questions(tmp_path: Path)
     assert verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
     assert sorted(came.files) == [
         "01-distances.csv",
+        "01-measured_tables.csv",
         "01-rows_of_nobody.csv",
         "02-answers.csv",
         "03-value.csv",

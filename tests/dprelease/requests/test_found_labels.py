@@ -15,6 +15,9 @@ import numpy as np
 import pytest
 
 from dpcore.core import DataError, Neighbours, ParameterError
+from dpcore.data.columns import Labels
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
+from dpcore.data.dictionaries.description import CATEGORY
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.unlisted.texts import LabelCounts, TextColumn
 from dpcore.mechanisms.histograms.optimal_labels import ADDED
@@ -27,6 +30,9 @@ from dprelease.ledger.checks import check
 from dprelease.ledger.records import DIED, RAISED, Failed, Refused, Registration, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
+from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.questions import Plan
+from dprelease.plan.released_part import released_dictionary
 from dprelease.release import FILES_ONLY, TOO_WIDE, rehearse, release
 from dprelease.requests.parts import Request
 from dprelease.requests.tables import released_labels
@@ -224,3 +230,23 @@ def test_another_claim_is_refused(tmp_path: Path, path: tuple[Any, ...], value: 
     assert place[path[-1]] != value
     place[path[-1]] = value
     assert verify(canonical(rebooked(forged)), stored.files)
+
+
+def test_found_labels_describe_their_column_unless_a_request_declared_it(tmp_path: Path) -> None:
+    table, request = table_of(), asked()
+    ledger, dataset_id = held(tmp_path, table, request)
+    assert isinstance(release(ledger, dataset_id, request, table, ANALYST), Stored)
+    few = asked(values={"epsilon": 0.1, "delta": DELTA})  # finds fewer labels
+    assert isinstance(release(ledger, dataset_id, few, table, ANALYST), Stored)
+    [column] = released_dictionary(ledger.stored(dataset_id), max_labels=1000).columns
+    assert (column.name, column.kind, {*column.labels}) == ("name", CATEGORY, {*COUNTS})
+    [column] = released_dictionary(ledger.stored(dataset_id), max_labels=2).columns
+    assert {*column.labels} == {"ann", "=1+1"}, "those with the largest counts"
+    declared = DeclaredColumn(name="name", on=Labels(labels=("ann", "NA")))
+    counts = PlannedQuestion(columns=("name",), queries="cells", entry_key="identity", epsilon=0.1)
+    plan = Plan(
+        table=DeclaredTable(columns=(declared,)), n=1000, questions=(counts,), neighbours=Neighbours.ADD_REMOVE_ONE
+    )
+    assert isinstance(release(ledger, dataset_id, plan.request(), table, ANALYST), Stored)
+    [column] = released_dictionary(ledger.stored(dataset_id), max_labels=1000).columns
+    assert column.labels == ("ann", "NA"), "a request's declaration is the data owner's word"

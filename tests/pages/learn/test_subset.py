@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from dpcore.core import ParameterError
 from dpcore.limits.attacks import subset_sum
 from dpcore.randomness import Preview, PublicCoins
 from dplab.limits import subset_sums
@@ -14,10 +16,14 @@ from pages.charts.axes import axis_range
 from pages.charts.picture import Curve, Dots, Rule, numbers
 from pages.learn.subset import figure
 from pages.learn.subset.lesson import secret_bits
+from pages.learn.subset.own_data import sampled_bits
 from tests.kit import in_blocks
+from tests.pages.drawn_charts import drawn
 from tests.pages.learn.test_lessons import lesson
 from tests.pages.lessons import interval, sound
-from tests.pages.opening import texts
+from tests.pages.opening import SUBSET_SUMS, texts, visitor
+from tests.pages.opening import sound as sound_page
+from tests.pages.uploads import uploaded
 
 SEEN = subset_sums.RecoveredShares(
     errors=np.array([0.0, 5.0, 30.0]),
@@ -188,3 +194,71 @@ def test_noise_well_beyond_the_root_of_n_hides_many_bits_and_more_questions_take
 def found_by(masks: Any, truth: Any, error: int, seed: int) -> float:
     found, _ = in_blocks(subset_sums.attack(masks, truth, error=error, method="squares", seed=seed))
     return float(((found.estimates[0] > 0.5) == truth).mean())
+
+
+def own_column(**link: str) -> AppTest:
+    """The attack on the data in use, opened by a link; underscores are hyphens."""
+    app = visitor(SUBSET_SUMS)
+    for name, value in link.items():
+        app.query_params[name.replace("_", "-")] = value
+    return sound_page(app.run())
+
+
+def with_private_bits() -> AppTest:
+    """The attack about a private column."""
+    app = visitor(SUBSET_SUMS)
+    app.session_state["upload"] = uploaded(private=True)
+    app.session_state["data"] = "my-file"
+    return sound_page(app.run())
+
+
+def test_values_of_private_rows_are_reconstructed_for_their_owner_alone() -> None:
+    app = with_private_bits()
+    assert not drawn(app) and "would reveal values of single rows" in app.info[0].value
+    assert not [header for header in app.header if "attack finds" in header.value]
+    sound_page(app.toggle(key="steward_choice").set_value(True).run())
+    assert drawn(app).keys() == {"subset_own_noise_chart", "subset_own_questions_chart"}
+    assert not any(chart["download"] for chart in drawn(app).values()) and "not protected: made" in texts(app)
+
+
+def shares_said(app: AppTest) -> tuple[float, float]:
+    """The share that the attack finds and that of a constant guess, in percent, as the header says."""
+    (said,) = (header.value for header in app.header if header.value.startswith("The attack finds"))
+    found, blind = (part for part in said.split() if part.endswith("%"))
+    return float(found[:-1]), float(blind[:-1])
+
+
+def test_bits_of_the_column_in_use_are_found_at_low_noise_and_at_high_noise_no_better_than_by_a_constant_guess() -> (
+    None
+):
+    """The share is that of the module on the same rows; the more common bit is counted by hand."""
+    quiet = own_column(data="adult.sex", subset_own_noise="2")
+    found, blind = shares_said(quiet)
+    (dataset,) = (value for key, value in quiet.session_state["memory"].items() if key.startswith("dataset|"))
+    bits = sampled_bits(dataset.records, first=1, last=1, people=200, seed=1)
+    assert found >= 99 and blind == pytest.approx(100 * max(bits.mean(), 1 - bits.mean()), abs=0.06)
+    loud, constant = shares_said(own_column(data="adult.sex", subset_own_noise="60", subset_own_questions="200"))
+    assert loud <= constant == blind
+    assert f"1 for “{dataset.domain.describe(1)}”" in texts(quiet)
+
+
+def test_private_answers_about_the_column_in_use_do_not_reveal_its_bits() -> None:
+    private = texts(own_column(data="adult.sex", subset_own_epsilon="1"))
+    assert "need noise of scale 1,000" in private
+    share = float(private.partition("The same attack then finds **")[2].partition("%")[0])
+    blind = shares_said(own_column(data="adult.sex"))[1]
+    assert share <= blind
+    loose = texts(own_column(data="adult.sex", subset_own_epsilon="1000"))
+    assert float(loose.partition("The same attack then finds **")[2].partition("%")[0]) > max(blind, 95)
+
+
+def test_a_secret_is_a_category_or_the_upper_part_of_the_range_and_a_row_without_a_value_has_a_0() -> None:
+    records = np.array([0, 1, 2, 3, 4])  # of four cells and one of missing values
+    generator_order = np.random.Generator(np.random.SFC64(3)).choice(5, 5, replace=False)
+    np.testing.assert_array_equal(
+        sampled_bits(records, first=2, last=3, people=500, seed=3), np.isin(records[generator_order], (2, 3))
+    )
+    assert len(sampled_bits(np.arange(10_000), first=0, last=1, people=20, seed=1)) == 20
+    with pytest.raises(ParameterError, match="no row to attack"):
+        sampled_bits(np.array([], dtype=np.int64), first=0, last=0, people=20, seed=1)
+    assert "1 in the range " in texts(own_column(data="bimodal", subset_own_from="25"))

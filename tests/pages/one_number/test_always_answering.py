@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 
-from dpcore.core import Dataset, Problem, Provenance, ProvenanceKind
+from dpcore.core import Dataset, Neighbours, Problem, Provenance, ProvenanceKind
 from dpcore.data.columns import Number
 from dpcore.mechanisms.robust.smooth_median import SmoothMedian, power_of_two_delta, smooth_sensitivity
-from dpcore.mechanisms.robust.stable_median import StableMedian
+from dpcore.mechanisms.robust.stable_median import StableMedian, stability
 from dpcore.queries.ranges import Thresholds
 from dpcore.randomness.laws import laplace_quantile
 from dplab.audit.exact import hockey_stick
@@ -93,3 +94,30 @@ def test_the_noise_is_no_wider_than_stability_allows() -> None:
             noise.append(min(63, laplace_quantile(0.05, scale=mechanism.ladder(problem).scale(step)) - 1))
         assert noise[0] == error, "a median that crosses the whole range at once is the worst that there is"
         assert noise[1] <= error, "from the middle it goes half as far"
+
+
+@pytest.mark.parametrize("relation", Neighbours)
+def test_the_noise_of_all_small_data_is_within_what_their_stability_allows(relation: Neighbours) -> None:
+    """And so many equal rows as the page says are as stable as it says, one fewer are not."""
+    domain, mechanism = Number(bins=4), SmoothMedian(epsilon=3.0, delta=0.1)
+    for counts in itertools.product(range(4), repeat=4):
+        if any(counts):
+            problem = Problem(domain=domain, queries=Thresholds(domain=domain), n=sum(counts), neighbours=relation)
+            state = mechanism.prepare(Dataset(domain, np.repeat(np.arange(4), counts), GENERATED), problem)
+            _, step, _ = mechanism.step(state)
+            _, stable = stability(state.histogram, domain=domain, neighbours=relation)
+            noise = min(3, laplace_quantile(0.05, scale=mechanism.ladder(problem).scale(step)) - 1)
+            assert noise <= int(mechanism.error_at(np.array([stable]), problem, 0.05)[0])
+    for exact in (1, 2, 7):
+        fewest = 2 * exact - 1 if relation is Neighbours.REPLACE_ONE else exact
+        rows = (np.array([0, equal, 0, 0]) for equal in (fewest, fewest - 1) if equal)
+        reached = [stability(counts, domain=domain, neighbours=relation)[1] for counts in rows]
+        assert reached[0] == exact and max([*reached[1:], 0]) < exact
+
+
+def test_the_smooth_median_takes_both_relations_on_the_page() -> None:
+    app = sound(
+        opened(PAGE, robust="smooth-median", data="bimodal", n="500", neighbours=Neighbours.ADD_REMOVE_ONE.words)
+    )
+    assert "add or remove one row" in texts(app) and {"robust_wrong_chart", "robust_why_chart"} <= set(drawn(app))
+    assert r"\lfloor(n+k)/2\rfloor" in "".join(str(each.value) for each in app.latex)

@@ -22,7 +22,7 @@ from dprelease.plan.whole_table import WholeRehearsal, rehearse_table
 from pages.charts.picture import Dots
 from pages.charts.words import percent_up
 from pages.plan.plan_table import PlanTable
-from pages.plan.synthetic_table import _measured_sentence, _release_sentence, code, pair_errors
+from pages.plan.synthetic_table import _measured_sentence, _release_sentence, _sentence, code, pair_errors
 from tests.kit.attribute_tables import problem_of
 from tests.pages.drawn_charts import drawn
 from tests.pages.opening import opened, sound, texts
@@ -91,7 +91,10 @@ def test_what_a_release_is_made_of_is_said_as_it_is_measured() -> None:
     assert single in texts(sound(app.run())) and "treated as independent" in texts(app)
     few, some, many = rehearsal(0.1), rehearsal(1.0), rehearsal(10.0)
     assert (few.ways, some.ways, many.ways) == (1, 1, 2) and _release_sentence(few) == single
-    assert few.chosen == many.chosen == 0 < some.chosen < 15 and math.isinf(some.within.min())
+    assert few.chosen == many.chosen == 0 < some.chosen < 15 and math.isinf(few.within.min())
+    assert np.isfinite(some.within).sum() == some.chosen and (some.worst <= some.within).all()
+    assert f"an error is guaranteed for {some.chosen} chosen pairs only" in _sentence(some)
+    assert "no error is guaranteed" in _sentence(few)
     assert f"then {some.chosen} of 15 pairs" in _measured_sentence(some)
     assert "of the pairs that it chooses from your rows" in _release_sentence(some)
     assert _release_sentence(many) == "A release measures noisy counts of the pairs of your columns."

@@ -24,6 +24,7 @@ from tests.pages.drawn_charts import drawn
 from tests.pages.learn.directions.test_page import with_file as with_private_arrows
 from tests.pages.learn.random_privacy.test_page import with_private_file as with_private_cells
 from tests.pages.learn.test_population import with_private_halves
+from tests.pages.learn.test_subset import with_private_bits
 from tests.pages.opening import DIRECTIONS, RANDOM_PRIVACY, opened, sound, texts
 from tests.pages.play.test_groups import private_table
 from tests.pages.shell.test_page_private import SECRET
@@ -185,6 +186,7 @@ def test_true_values_ask_again_once_a_presentation_is_over(page: str, way: str, 
 ELSEWHERE: dict[str, Callable[[], AppTest]] = {
     "random privacy": with_private_cells,
     "two hospitals": with_private_halves,
+    "subset sums": with_private_bits,
     "private rule": with_private_rules,
     "directions": partial(with_private_arrows, private=True),
     "decision lists": partial(with_private_lists, private=True),
@@ -218,7 +220,7 @@ def test_every_page_with_the_gate_is_among_those_that_are_presented() -> None:
         "play/view.py", "one_number/controls.py", "one_number/workbench.py", "conversation/controls.py",
         "conversation/workbench.py", "tables/shares/workbench.py", "tables/marginals/workbench.py", "tables/lists.py",
         "tables/boxes.py", "learn/random_privacy/controls.py", "learn/directions/own_data.py",
-        "learn/population/own_data.py", "tables/learner.py",
+        "learn/population/own_data.py", "learn/subset/own_data.py", "tables/learner.py",
         "data/summary.py", "data/suggestions.py", "shell/status.py", "shell/request.py", "shell/workbench.py",
         "play/groups/view.py",
     }  # fmt: skip

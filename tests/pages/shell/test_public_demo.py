@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
+import streamlit as st
 from starlette.responses import PlainTextResponse
-from starlette.types import Message, Scope
+from starlette.types import Message, Receive, Scope, Send
+from streamlit import config
 
 from pages.shell.server.headers import content_policy
 from pages.shell.server.host_origin import DEMONSTRATION, NO_FILES, HostOriginMiddleware, is_public_demo
@@ -40,6 +44,42 @@ def test_it_answers_under_any_name_and_its_own_origin_alone(demo: None) -> None:
     assert answer("GET", "/", origin=f"https://{HOST}")[0] == 200
     assert answer("GET", "/", origin="https://evil.example")[0] == 403
     assert "frame-ancestors 'self'" in content_policy("")
+
+
+@pytest.fixture
+def usual_hosts() -> Iterator[list[str]]:
+    """The host names that the settings allow, and again after the test."""
+    usual = st.get_option("server.allowedHosts")
+    yield usual
+    config.set_option("server.allowedHosts", usual)
+
+
+def socket_under(host: str) -> list[str]:
+    """Names that Streamlit itself allows once a socket under this name comes in; none where it does not."""
+    allowed: list[str] = []
+
+    async def inside(_: Scope, __: Receive, ___: Send) -> None:
+        allowed.extend(st.get_option("server.allowedHosts"))
+
+    async def receive() -> Message:
+        return {"type": "websocket.connect"}
+
+    async def send(_: Message) -> None:
+        """Refusals go nowhere."""
+
+    scope: Scope = {"type": "websocket", "path": "/_stcore/stream", "headers": [(b"host", host.encode())]}
+    ran(HostOriginMiddleware(inside)(scope, receive, send))
+    return allowed
+
+
+def test_streamlit_takes_its_sockets_under_any_name_too(demo: None, usual_hosts: list[str]) -> None:
+    """It compares the name with its own setting, after the middleware: the page once stayed empty."""
+    assert "*" not in usual_hosts
+    assert socket_under(HOST) == ["*"]
+
+
+def test_an_app_that_is_none_keeps_the_names_of_its_settings(usual_hosts: list[str]) -> None:
+    assert socket_under(HOST) == [] and socket_under("localhost") == usual_hosts
 
 
 def test_no_file_comes_in(demo: None) -> None:

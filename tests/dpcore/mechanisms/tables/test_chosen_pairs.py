@@ -15,7 +15,8 @@ from dpcore.core import Integers, Problem
 from dpcore.mechanisms.tables import chosen_pairs as chosen_module
 from dpcore.mechanisms.tables.chosen_pairs import ChosenPairs, chosen_pairs, squared_shift
 from dpcore.mechanisms.tables.contrasts import record_contrasts
-from dpcore.mechanisms.tables.whole_table import ChosenPairsRelease, WholeTable
+from dpcore.mechanisms.tables.rows_release import ChosenPairsRelease, count_cells
+from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.queries.marginals import Marginals
 from dpcore.randomness import GaussianCounts, Sampler
 from dpcore.randomness.sampler import Draw, DrawnT
@@ -25,6 +26,7 @@ from tests.kit.attribute_tables import correlated, dataset_on, every_record, pro
 from tests.kit.problems import Clamped, outcomes_of
 from tests.kit.statistics import CONTROL, assert_law_from, assert_other_law, tally_rows
 
+ROWS_TRIED = 10
 ADD_REMOVE, REPLACE = Neighbours.ADD_REMOVE_ONE, Neighbours.REPLACE_ONE
 every_relation = pytest.mark.parametrize("neighbours", list(Neighbours))
 
@@ -194,3 +196,64 @@ def test_the_pairs_that_depend_are_chosen_and_all_pairs_where_all_do(neighbours:
     assert {(0, 5), (2, 6)} <= chosen["few"]
     assert len(chosen["few"]) < 0.9 * len(choice.pairs) < len(chosen["all"])
     assert (rows["few"][:, 0] == rows["few"][:, 5]).mean() > 0.6  # a quarter by chance
+
+
+@pytest.mark.slow
+@every_relation
+def test_the_bound_of_chosen_pairs_holds_for_all_of_them_although_noise_chose_them(
+    neighbours: Neighbours, seed: int
+) -> None:
+    """200 releases of noise that is large beside the rows: of all tables at once, but for chance beta.
+
+    A quarter of the bound is often exceeded, and so is the part that the noise of single columns has of it.
+    """
+    sizes, n, trials, beta = (3, 4, 2, 5), 150, 200, 0.2
+    problem = problem_of(sizes, ways=2, n=n, neighbours=neighbours)
+    records = correlated(sizes, n=n, seed=seed)
+    mechanism = Always(epsilon=1.0, delta=1e-6)
+    release = mechanism.run(mechanism.prepare(dataset_on(problem, records), problem), Preview(seed), trials)
+    assert isinstance(release, ChosenPairsRelease)
+    every = [release.rows(trial=trial) for trial in range(ROWS_TRIED)]
+    shares, of_columns, counts = np.zeros((3, trials))
+    for trial in range(trials):
+        measured = release.measured(trial=trial)
+        counts[trial] = len(measured) - len(sizes)
+        for chosen, table in measured.items():
+            away = np.abs(table - count_cells(records, chosen, table.shape)).max()
+            shares[trial] = max(shares[trial], away / release.noise_within(chosen, beta=beta, measured=measured))
+            if len(chosen) == 2:
+                alone = release.plan.cell_sigma(chosen) * np.sqrt(2 * np.log(4 / beta))
+                of_columns[trial] = max(of_columns[trial], away / alone)
+                for axis, attribute in enumerate(chosen):
+                    np.testing.assert_allclose(table.sum(axis=1 - axis), measured[(attribute,)], atol=1e-6)
+    assert (shares > 1).mean() <= beta < (shares > 1 / 4).mean()
+    assert (of_columns > 1).mean() > beta, "without the noise that is drawn after the choice no bound holds"
+    assert counts.min() < counts.max(), "noise decides how many"
+    few = release.part(0, ROWS_TRIED)
+    for pair in release.choice.pairs:
+        bounds = few.off_by(pair, every, beta=beta)
+        truth = count_cells(records, pair, tuple(sizes[attribute] for attribute in pair))
+        away = np.array([np.abs(count_cells(rows, pair, truth.shape) - truth).max() for rows in every])
+        assert (np.isinf(bounds) == [pair not in few.measured(trial=trial) for trial in range(ROWS_TRIED)]).all()
+        assert (away[np.isfinite(bounds)] <= bounds[np.isfinite(bounds)]).mean() > 0.8
+
+
+def test_distances_name_the_pairs_of_which_nothing_is_known(seed: int) -> None:
+    sizes, n = (4,) * 8, 4_000
+    problem = problem_of(sizes, ways=2, n=n, neighbours=ADD_REMOVE)
+    records = np.random.default_rng(seed).integers(0, 4, (n, 8))
+    records[:, 5] = records[:, 0]
+    mechanism = WholeTable(epsilon=0.4)
+    release = mechanism.run(mechanism.prepare(dataset_on(problem, records), problem), Preview(seed), 1)
+    assert isinstance(release, ChosenPairsRelease)
+    measured, rows = release.measured(), release.rows()
+    lines = release.distances(rows, beta=0.05).set_index("table")
+    assert len(lines) == 8 + 28 > len(measured) > 8 and lines.index[0] == "a"
+    known = lines.iloc[: len(measured)]
+    assert known.notna().all().all() and lines.iloc[len(measured) :].isna().all().all()
+    within = release.off_by((0, 5), [rows], beta=0.05)
+    assert known.loc["a × f", "within"] == np.ceil(within[0])
+    printed = release.measured_frame()
+    assert list(printed) == ["table", "value 1", "value 2", "rows"]
+    assert len(printed) == sum(table.size for table in measured.values())
+    np.testing.assert_array_equal(printed[printed["table"] == "a × f"]["rows"], measured[(0, 5)].reshape(-1))

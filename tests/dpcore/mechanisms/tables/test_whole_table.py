@@ -19,8 +19,9 @@ from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.product import is_table
 from dpcore.mechanisms.tables.counting import count_tables
 from dpcore.mechanisms.tables.plan import ResidualPlan
-from dpcore.mechanisms.tables.tree import synthetic_rows, widest_tree
-from dpcore.mechanisms.tables.whole_table import RowsRelease, WholeTable, fitted_rows
+from dpcore.mechanisms.tables.rows_release import RowsRelease
+from dpcore.mechanisms.tables.tree import fitted_rows, synthetic_rows, widest_tree
+from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.queries.marginals import Marginals
 from dpcore.randomness import Sampler
 from dplab.audit import exact_delta

@@ -266,7 +266,7 @@ def test_releases_of_other_columns_fill_in_nothing(no_ledger: Path, monkeypatch:
     ledger_of(no_ledger, PAY)
     app = brought()
     other = DescribedColumn(name="elsewhere", kind="yes/no")
-    monkeypatch.setattr(controls, "released_dictionary", lambda _: DataDictionary(columns=(other,)))
+    monkeypatch.setattr(controls, "released_dictionary", lambda *_, **__: DataDictionary(columns=(other,)))
     before = grid_of(app, "pay")
     app = press(app, RELEASED)
     assert [each.value for each in app.error] == [controls.NONE_RELEASED] and grid_of(app, "pay") == before

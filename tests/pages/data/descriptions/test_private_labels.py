@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.data.dictionaries.description import CATEGORY
+from dpcore.data.dictionaries.labels import split_labels
 from dprelease.ledger.checks import check
 from dprelease.requests.tables import released_labels
 from dprelease.verification import FORMAT
@@ -95,3 +96,14 @@ def test_labels_of_public_rows_are_filled_in_and_need_no_release() -> None:
     app = give(sound(app.run()), "name,age\n" + "ann,4\n" * 50, name="names.csv")
     type_in(app, name={"kind": CATEGORY})
     assert not any(each.label == FIND for each in app.button)
+
+
+def test_found_labels_are_filled_in_from_earlier_releases(no_ledger: Path) -> None:
+    app = with_names()
+    type_in(app, name={"kind": CATEGORY}, who={"use": False}, age={"use": False})
+    press(press(press(find(app), "Register"), "Test run, free"), SPEND)
+    later = press(with_names(), "Fill in from earlier releases")
+    declared = grid_of(later, "name")
+    assert declared["kind"] == CATEGORY and set(split_labels(declared["labels"])) == set(NAMES)
+    assert not any(each.label == FIND for each in later.button), "no label is missing"
+    assert "From earlier releases, check it." in said(later) and RARE not in said(later)

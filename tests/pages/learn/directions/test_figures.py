@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpcore.core import Floats, Problem
+from dpcore.core import Floats, Problem, finish
 from dpcore.data.bundled import vectors_of
 from dpcore.data.sources import generated_vectors
 from dpcore.data.sphere import Halfspaces
@@ -256,7 +256,7 @@ def test_no_epsilon_cures_rows_between_two_measured_directions() -> None:
 
 def test_the_inner_product_is_a_quarter_of_a_difference_and_one_matrix_in_ten_moves_the_worst_pair_so_far() -> None:
     """At T = 16, as the lesson says it: of other matrices a tenth moves some one pair by at least that."""
-    seen = distortions(chance=0.05, seed=1)
+    seen = finish(distortions(vectors_of("digits").dataset().records, chance=0.05, seed=1))
     told = float(seen.products[seen.dimensions.index(16)].max())
     words = texts(lesson("directions", **{"directions-picture": "Fewer dimensions"}))
     assert "An inner product is a quarter of the difference of two squared lengths, of x + y and x − y." in words

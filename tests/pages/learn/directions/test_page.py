@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.core import Problem
+from dpcore.core import ParameterError, Problem, finish
 from dpcore.data.bundled import VECTORS, vectors_of
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Measure, Vectors
@@ -19,6 +19,7 @@ from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.randomness import Preview
 from dplab.halfspace_parts import CIRCLE
+from dplab.limits.directions import distortions
 from pages.charts.words import percent, percent_down
 from pages.data.upload import SessionFile
 from pages.learn.directions.controls import DirectionsRequest
@@ -251,6 +252,39 @@ def with_file(*, private: bool) -> AppTest:
     return sound(app.run())
 
 
+def moved_by(app: AppTest) -> str:
+    """What the page says of projections, once they are opened."""
+    app.session_state["halfspaces_moved_open"] = True
+    sound(app.run())
+    (said,) = (each.value for each in app.markdown if "pairs of your rows, sampled" in each.value)
+    return str(said)
+
+
+def test_inner_products_of_own_columns_are_projected_once_asked_for() -> None:
+    """The worst pair's is that of fresh matrices on the same pairs; the theorem's T is above the rows' dimensions."""
+    app = with_file(private=False)
+    assert "halfspaces_moved_chart" not in drawn(app)
+    said = moved_by(app)
+    assert "60 pairs" in said and "T is at least 240, and rows have 2 numbers: no guarantee helps" in said
+    chart = drawn(app)["halfspaces_moved_chart"]
+    assert "2-number rows" in chart["sentence"] and chart["download"]
+    source = asked_of(generated_vectors(n=300, dimensions=5)).source
+    seen = finish(distortions(source.dataset().records, chance=0.05, seed=1))
+    assert seen.dimensions == (1, 2, 4, 5, 8, 16, 32, 64, 128, 256, 512, 1024, 2048) and seen.before == 5
+    claimed = seen.claimed()
+    guaranteed = np.isfinite(claimed)
+    assert guaranteed.any() and (seen.products.max(axis=1)[guaranteed] < claimed[guaranteed]).all()
+    assert seen.products[0].max() > 0.5, "one dimension keeps hardly anything: the control"
+
+
+def test_rows_without_a_direction_take_no_part_and_two_others_are_needed() -> None:
+    records = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    seen = finish(distortions(records, chance=0.05, seed=1))
+    assert seen.products.shape == (12, 1) and seen.dimensions[:3] == (1, 2, 4)
+    with pytest.raises(ParameterError, match="two rows that have a direction"):
+        finish(distortions(records[:2], chance=0.05, seed=1))
+
+
 def test_an_own_public_file() -> None:
     app = with_file(private=False)
     table = read_table(CSV, name="own.csv")
@@ -266,12 +300,15 @@ def test_an_own_public_file() -> None:
 
 def test_private_rows_show_nothing_until_their_steward_asks() -> None:
     app = with_file(private=True)
+    app.session_state["halfspaces_moved_open"] = True
+    app.run()
     assert not drawn(app) and "private" in app.info[0].value
     assert "released:" not in str([each.value for each in app.header])
     assert "True" not in texts(app).replace("“", "")
     assert "What the paper prints" in [each.label for each in app.expander]
     sound(app.toggle(key="steward_choice").set_value(True).run())
-    assert set(drawn(app)) >= FLAT and not any(chart["download"] for chart in drawn(app).values())
+    assert set(drawn(app)) >= FLAT | {"halfspaces_moved_chart"}
+    assert not any(chart["download"] for chart in drawn(app).values())
     assert "not protected" in texts(app) and "made by the data owner" in texts(app)
 
 

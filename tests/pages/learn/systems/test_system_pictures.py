@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dpcore.core import finish
+from dpcore.data.bundled import vectors_of
 from dplab.limits.directions import EveryDirection, claimed_distortion, distortions, every_direction
 from dplab.limits.few_counts import best_polynomial, degrees, predicted_errors
 from dplab.sparse import grid_example, line_example, simulate
@@ -69,7 +71,7 @@ def test_releases_of_two_clouds_keep_the_promise_where_it_is_made() -> None:
 
 @pytest.mark.slow
 def test_distortions_stand_below_the_promise_and_the_promise_to_the_right_of_the_rows_dimensions() -> None:
-    seen = distortions(chance=0.05, seed=1)
+    seen = finish(distortions(vectors_of("digits").dataset().records, chance=0.05, seed=1))
     picture = sound(directions.moved(distortion=seen))
     claim, dots = picture.one(Curve, role="theory"), picture.one(Dots, role="released")
     claimed, worst = numbers(claim.y), numbers(dots.y)

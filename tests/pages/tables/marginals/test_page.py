@@ -18,10 +18,9 @@ from dpcore.data.bundled import survey_of
 from dpcore.data.product import Product
 from dpcore.data.sources import Source
 from dpcore.mechanisms.tables.counting import count_tables
-from dpcore.mechanisms.tables.preview import previewed
 from dpcore.mechanisms.tables.tree import answers_only, synthetic_rows, widest_tree
 from dpcore.queries.marginals import Marginals
-from dplab.tables import PREVIEWS, TRIALS
+from dplab.tables import PREVIEWS, TRIALS, previewed
 from pages.charts.words import percent, significant
 from pages.tables.marginals.rows import rows_csv
 from tests.cases import full_but
