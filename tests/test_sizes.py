@@ -37,6 +37,7 @@ from dpcore.mechanisms.tables.rows_release import check_rows
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.attribute_sets import MAX_WIDTH
 from dpcore.queries.groups import GroupStatistics
+from dpcore.queries.linear import generated
 from dpcore.queries.marginals import Marginals
 from dpcore.randomness import Account, Preview, Secure, SubsampleVotes, secure
 from dpcore.randomness.gates import EnumeratedGate, gate_budget
@@ -192,6 +193,15 @@ def test_rows_of_a_person_are_bounded_before_a_sum_runs_over_them(rows: int) -> 
         Price.of(guarantee, rows_a_person=rows)
     with pytest.raises(ParameterError, match="The maximum rows per person must be between 1 and"):
         Price.concentrated(guarantee, rows_a_person=rows)
+
+
+def test_a_question_that_is_asked_again_and_again_takes_its_weights_once() -> None:
+    domain = Number(bits=10)
+    queries, histogram = generated("bumps", queries=4, domain=domain, seed=1), np.arange(domain.size)[None] * 1.0
+    again = np.resize(np.arange(4), 100_000)
+    found: list[Any] = []
+    assert peak_of(lambda: found.append(queries.answer(histogram, again))) < LITTLE < 8 * len(again) * domain.size
+    np.testing.assert_allclose(found[0], queries.answer(histogram, np.arange(4))[:, again], rtol=1e-12)
 
 
 def test_secure_noise_is_drawn_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
