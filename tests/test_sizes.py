@@ -322,12 +322,9 @@ MEGABYTES = 2500
 
 SECONDS = 150
 """Of the processor, that a walk may use, over twice what one needed here; a busy machine waits much longer."""
-SLOW = dict.fromkeys(
-    ("conversation, median, thresholds", "conversation, weights, linear"),
-    "10,000 questions are asked in turn, of ten thousand rows and then of a million",
-)
-"""Links whose work takes longer, with the reason: the page was drawn once with its controls at their largest."""
-ONCE = 60
+SLOW = {"conversation, median, thresholds"}
+"""Links whose page is drawn once with its controls at their largest: 10,000 questions in turn about a million rows."""
+ONCE = 100
 """Seconds of the processor after which such a walk is ended: twice what drawing the page once needed."""
 
 
