@@ -16,7 +16,7 @@ CHANCE = 0.05
 
 def fewer_dimensions(request: DirectionsRequest, records: Floats) -> None:
     """Draw, once it is opened, the distortions of the rows (n, d) by random sign matrices, and what is guaranteed."""
-    place = st.expander("Fewer dimensions (Johnson–Lindenstrauss)", key="halfspaces_moved_open", on_change="rerun")
+    place = st.expander("Johnson–Lindenstrauss projection", key="halfspaces_moved_open", on_change="rerun")
     if not place.open:
         return
     with place:

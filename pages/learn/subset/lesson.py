@@ -38,8 +38,8 @@ VIEWS = ("More noise", "Fewer queries", "One attack")
 def lesson() -> None:
     """Draw the lesson: one attack, and the share found by noise and by number of queries."""
     kit.intro(
-        "Everyone has one secret bit. Published is only **how many people in a random group have a 1**, with some "
-        "noise. The attacker searches for the bits that fit all answers best."
+        "Everyone has one secret bit. Published is only **how many people in a random group have a 1**, with "
+        "noise. The attacker searches for bits that fit all answers."
     )
     with presentation_place("slider"):
         error = whole("Noise: largest error of an answer, ±", 0, 60, 7, key="subset-noise")

@@ -88,7 +88,8 @@ def test_dots_are_worst_errors_of_whole_releases(
 def test_sampled_queries_are_told_and_the_promise_is_about_all() -> None:
     text = texts(sound(opened(cube_rows="1000", cube_attributes="24", width="6")))
     assert "worst error over 10,000 of the 134,596 queries, sampled at random" in text
-    assert "The guaranteed error is about all queries" in text and "sampled queries,<br>share of n" in text
+    assert "The guaranteed error is about all queries" in text
+    assert "sampled queries, share of n" in text.replace("<br>", " "), "an axis title has several lines"
 
 
 def test_a_release_that_cannot_be_held_is_not_drawn() -> None:
