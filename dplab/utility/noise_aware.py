@@ -74,22 +74,22 @@ class LinearModel:
         """Return the sums of products of all terms, the outcome's last, in every trial: shape (T, q, q)."""
         places, values, starts = self._layout()
         trials = len(tables((places[0],)))
-        found = np.zeros((trials, starts[-1], starts[-1]))
+        moments = np.zeros((trials, starts[-1], starts[-1]))
         for first, (place, of_first) in enumerate(zip(places, values, strict=True)):
             rows = slice(starts[first], starts[first + 1])
-            alone = tables((place,))
-            found[:, 0, 0] += alone.sum(axis=1) / len(places)
-            found[:, 0, rows] = alone @ of_first
-            found[:, rows, 0] = found[:, 0, rows]
-            found[:, rows, rows] = np.einsum("tc,ca,cb->tab", alone, of_first, of_first)
+            single = tables((place,))
+            moments[:, 0, 0] += single.sum(axis=1) / len(places)
+            moments[:, 0, rows] = single @ of_first
+            moments[:, rows, 0] = moments[:, 0, rows]
+            moments[:, rows, rows] = np.einsum("tc,ca,cb->tab", single, of_first, of_first)
             for second in range(first + 1, len(places)):
                 other, of_second = places[second], values[second]
                 columns = slice(starts[second], starts[second + 1])
                 pair = tables((min(place, other), max(place, other)))
                 pair = pair if place < other else pair.transpose(0, 2, 1)
-                found[:, rows, columns] = np.einsum("tcd,ca,db->tab", pair, of_first, of_second)
-                found[:, columns, rows] = found[:, rows, columns].transpose(0, 2, 1)
-        return found
+                moments[:, rows, columns] = np.einsum("tcd,ca,db->tab", pair, of_first, of_second)
+                moments[:, columns, rows] = moments[:, rows, columns].transpose(0, 2, 1)
+        return moments
 
     def _layout(self) -> tuple[tuple[int, ...], list[Floats], list[int]]:
         """Return the columns' places, the outcome's last, the terms of each, and where these start among all terms."""
@@ -124,15 +124,15 @@ class LinearModel:
         rotated = [np.linalg.qr(each).R for each in beyond]
         needed = sum(len(one) * len(other) for one, other in combinations(rotated, 2))
         check_memory(needed * size**2, what="The noise of this model", smaller="take fewer columns", each=8)
-        for place, block, terms, alone in zip(places, blocks, values, beyond, strict=True):
+        for place, block, terms, outside in zip(places, blocks, values, beyond, strict=True):
             squares = np.einsum("ca,cb->cab", terms, terms).reshape(len(terms), -1)
-            both = np.linalg.qr(np.hstack([alone, squares - squares.mean(axis=0)])).R
-            linear, square = np.split(both, [alone.shape[1]], axis=1)
+            both = np.linalg.qr(np.hstack([outside, squares - squares.mean(axis=0)])).R
+            linear, square = np.split(both, [outside.shape[1]], axis=1)
             part = np.einsum("ma,b->mab", linear, means)
             factor = np.zeros((len(both), size, size))
             factor[:, block, :] = part
             factor[:, :, block] = part.transpose(0, 2, 1)
-            factor[:, block, block] = square.reshape(len(both), alone.shape[1], -1)
+            factor[:, block, block] = square.reshape(len(both), outside.shape[1], -1)
             factors.append(deviations.get((place,), 0.0) * factor)
         for (place, block, one), (other, columns, two) in combinations(zip(places, blocks, rotated, strict=True), 2):
             product = np.einsum("ia,jb->ijab", one, two).reshape(-1, one.shape[1], two.shape[1])
@@ -201,7 +201,7 @@ def _in_units(model: LinearModel, values: Floats, covariance: Floats, *, rows: i
     _, _, (centre,), (scale,) = model.terms(model.outcome)
     change = np.diag(np.concatenate([[1.0], 1 / lengths]))
     change[0, 1:] = -centres / lengths
-    found = scale * (change @ values)
-    found[0] += centre
+    coefficients = scale * (change @ values)
+    coefficients[0] += centre
     errors = scale * np.sqrt(np.diag(change @ covariance @ change.T))
-    return Fit(names=names, values=found, errors=errors, rows=rows, kind=ModelKind.LINEAR)
+    return Fit(names=names, values=coefficients, errors=errors, rows=rows, kind=ModelKind.LINEAR)

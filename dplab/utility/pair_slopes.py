@@ -44,11 +44,11 @@ def fit_pair(domain: Product, plan: ResidualPlan, table: Floats, pair: Set) -> F
     values, covariance = fit_sums(total, _factors(products, plan, pair).reshape(-1, 3, 3), sampling=True)
     (centre, length), (middle, scale) = (((each.low + each.high) / 2, each.high - each.low) for each in numbers)
     change = scale * np.array([[1.0, -centre / length], [0.0, 1 / length]])
-    found = change @ values
-    found[0] += middle
+    coefficients = change @ values
+    coefficients[0] += middle
     errors = np.sqrt(np.diag(change @ covariance @ change.T))
     names = ("intercept", domain.names[pair[0]])
-    return Fit(names=names, values=found, errors=errors, rows=round(total[0, 0]), kind=ModelKind.LINEAR)
+    return Fit(names=names, values=coefficients, errors=errors, rows=round(total[0, 0]), kind=ModelKind.LINEAR)
 
 
 def _scaled(column: Number) -> Floats:

@@ -68,7 +68,7 @@ def _tables(release: RowsRelease, measured: Mapping[Set, Floats], counts: Mappin
     shares = {
         chosen: (
             total_variation(counts[chosen], measured[chosen]),
-            noise_alone(release, chosen, measured, rows=int(counts[chosen].sum())),
+            noise_distance(release, chosen, measured, rows=int(counts[chosen].sum())),
             total_variation(shuffled(counts[chosen]), measured[chosen]),
         )
         for chosen in several
@@ -100,7 +100,7 @@ def total_variation(counts: Integers | Floats, table: Floats) -> float:
     return float(np.abs(counts - table).sum() / (2 * counts.sum()))
 
 
-def noise_alone(release: RowsRelease, chosen: Set, measured: Mapping[Set, Floats], *, rows: int) -> float:
+def noise_distance(release: RowsRelease, chosen: Set, measured: Mapping[Set, Floats], *, rows: int) -> float:
     """Return the mean total variation between the true and the released table, as a share of so many rows."""
     deviation = release.cell_deviation(chosen, measured=measured)
     return deviation * measured[chosen].size / math.sqrt(2 * math.pi) / rows
@@ -112,8 +112,8 @@ def shuffled(counts: Integers) -> Floats:
     for axis in range(counts.ndim):
         others = tuple(other for other in range(counts.ndim) if other != axis)
         product = np.multiply.outer(product, counts.sum(axis=others) / total)
-    found: Floats = total * product
-    return found
+    expected: Floats = total * product
+    return expected
 
 
 def _slopes(
@@ -161,7 +161,7 @@ def fit_rows(domain: Product, counts: Integers, pair: Sequence[int]) -> Fit:
     return fit(both, np.repeat(cells, counts.reshape(-1), axis=0), outcome=1, regressors=(0,))
 
 
-def _interval(found: Fit, *, level: float) -> str:
+def _interval(fit: Fit, *, level: float) -> str:
     """Return a slope and its interval in words."""
-    low, high = found.interval(level=level)[1]
-    return f"{found.values[1]:.3g} ({low:.3g} to {high:.3g})"
+    low, high = fit.interval(level=level)[1]
+    return f"{fit.values[1]:.3g} ({low:.3g} to {high:.3g})"

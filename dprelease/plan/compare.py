@@ -195,8 +195,8 @@ def better_noise(
 
 def _grouped(plan: Plan) -> list[int]:
     """Return the indices of the statistics by group whose noise may change."""
-    kinds = [question.statistic == PEOPLE or question.queries == GroupStatistics.key for question in plan.questions]
-    return [at for at, each in enumerate(plan.questions) if kinds[at] and not each.pinned]
+    by_group = [question.statistic == PEOPLE or question.queries == GroupStatistics.key for question in plan.questions]
+    return [at for at, each in enumerate(plan.questions) if by_group[at] and not each.pinned]
 
 
 def _with_noise(plan: Plan, name: str) -> Plan:

@@ -80,7 +80,7 @@ def released_dictionary(releases: Iterable[Stored], *, max_labels: int) -> DataD
         releases: stored releases of one data set.
         max_labels: largest number of found labels; those with the largest released counts are kept.
     """
-    columns, found = dict[str, DeclaredColumn](), dict[str, DescribedColumn]()
+    columns, labelled = dict[str, DeclaredColumn](), dict[str, DescribedColumn]()
     person, rows, codes = "", 1, tuple[str, ...]()
     for stored in releases:
         request = Request.of(stored.body["request"])
@@ -93,9 +93,9 @@ def released_dictionary(releases: Iterable[Stored], *, max_labels: int) -> DataD
             if is_texts(part.reading.domain):
                 [name], [file] = part.reading.columns, document["files"]
                 labels = tuple(released_labels(stored.files[file])[:max_labels])
-                if len(labels) > (len(found[name].labels) if name in found else 0):
-                    found[name] = DescribedColumn(name=name, kind=CATEGORY, labels=labels)
-    described = found | {name: DescribedColumn.of(column) for name, column in columns.items()}
+                if len(labels) > (len(labelled[name].labels) if name in labelled else 0):
+                    labelled[name] = DescribedColumn(name=name, kind=CATEGORY, labels=labels)
+    described = labelled | {name: DescribedColumn.of(column) for name, column in columns.items()}
     return DataDictionary(columns=tuple(described.values()), person=person, person_rows=rows, missing_codes=codes)
 
 

@@ -472,8 +472,8 @@ def _tables_faults(question: RequestPart, files: Mapping[str, bytes], *, prefix:
         measured = tables
         if can_count(released.domain):
             counts = count_rows(released.domain, rows_of(files[f"{SYNTHETIC_ROWS}.csv"]), list(tables))
-            total, made = float(next(iter(tables.values())).sum()), int(next(iter(counts.values())).sum())
-            if made != min(max(round(total), 1), question.n):
+            total, row_count = float(next(iter(tables.values())).sum()), int(next(iter(counts.values())).sum())
+            if row_count != min(max(round(total), 1), question.n):
                 yield OTHER.format(name=f"{prefix}{SYNTHETIC_ROWS}.csv")
                 return
     else:
@@ -496,9 +496,9 @@ def _measured_fit(released: RowsRelease, measured: Mapping[Set, Floats]) -> bool
     plain = np.concatenate([table.reshape(-1) for chosen, table in measured.items() if len(chosen) == ways])
     if not replace(released, problem=replace(released.problem, queries=queries)).may_show(plain):
         return False
-    most = SUM_TOLERANCE * max(1.0, float(np.abs(plain).max()))
+    tolerance = SUM_TOLERANCE * max(1.0, float(np.abs(plain).max()))
     return all(
-        np.abs(table.sum(axis=1 - axis) - measured[(attribute,)]).max() <= most
+        np.abs(table.sum(axis=1 - axis) - measured[(attribute,)]).max() <= tolerance
         for chosen, table in measured.items()
         if len(chosen) > ways
         for axis, attribute in enumerate(chosen)
@@ -513,18 +513,18 @@ def _distances_fit(
     named = [escape_formula(table_name(released.domain, chosen)) for chosen in (*measured, *unknown)]
     if [row[0] for row in lines] != named or any(row[1:] != ["", ""] for row in lines[len(measured) :]):
         return False
-    for chosen, (_, apart, within) in zip(measured, lines, strict=False):
-        if not (_is_number(apart, low=0) and _is_number(within, low=0, whole=True)):
+    for chosen, (_, claimed, within) in zip(measured, lines, strict=False):
+        if not (_is_number(claimed, low=0) and _is_number(within, low=0, whole=True)):
             return False
         noise, step = released.noise_within(chosen, beta=BETA, measured=measured), 0.0005
-        total = float(apart) + noise
+        total = float(claimed) + noise
         lower, upper = math.ceil((total - step) * (1 - ROUNDING)), math.ceil((total + step) * (1 + ROUNDING))
-        if round(float(apart), 3) != float(apart) or not lower <= float(within) <= upper:
+        if round(float(claimed), 3) != float(claimed) or not lower <= float(within) <= upper:
             return False
         if chosen in counts:
             assert isinstance(measured, Mapping)
             distance = float(np.abs(counts[chosen] - measured[chosen]).max())
-            if abs(distance - float(apart)) > step + ROUNDING:
+            if abs(distance - float(claimed)) > step + ROUNDING:
                 return False
     return True
 

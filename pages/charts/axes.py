@@ -220,8 +220,8 @@ def balanced(text: str, letters: int) -> str:
     'worst error,\nshare of n'
     """
     wrapped = textwrap.wrap(text, letters)
-    for most in range(len(text) // max(1, len(wrapped)), letters if len(wrapped) > 1 else 0):
-        lines = textwrap.wrap(text, max(1, most), break_long_words=False)
+    for width in range(len(text) // max(1, len(wrapped)), letters if len(wrapped) > 1 else 0):
+        lines = textwrap.wrap(text, max(1, width), break_long_words=False)
         if len(lines) <= len(wrapped) and max(map(len, lines)) <= letters:
             return "\n".join(lines)
     return "\n".join(wrapped)

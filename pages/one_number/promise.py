@@ -77,8 +77,8 @@ def _smooth(mechanism: SmoothMedian, problem: Problem) -> Picture:
     exact = int(rows[np.argmax(errors == 0)])
     st.header(f"95 in 100 answers are exact if at least {exact:,} rows must change before the median does")
     delta = rounded_up(mechanism.guarantee(problem).delta)
-    fewest = 2 * exact - 1 if problem.neighbours is Neighbours.REPLACE_ONE else exact  # all in one cell
-    numbers({"Smallest n for that": f"{fewest:,}", "δ": delta, "Rows n": f"{problem.n:,}"})
+    smallest = 2 * exact - 1 if problem.neighbours is Neighbours.REPLACE_ONE else exact  # all in one cell
+    numbers({"Smallest n for that": f"{smallest:,}", "δ": delta, "Rows n": f"{problem.n:,}"})
     return Picture(
         title="Guaranteed error against stability",
         x=Axis(title="rows that must change before the median does", low=0, high=1.1 * exact, form=",d"),

@@ -225,9 +225,9 @@ def whole(
     The range may follow the data: a value kept from other data moves into it.
     """
     check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
-    kept = SessionKey(key, default)
-    if kept.is_set and not low <= kept.value <= high:
-        kept.value = min(max(kept.value, low), high)
+    previous = SessionKey(key, default)
+    if previous.is_set and not low <= previous.value <= high:
+        previous.value = min(max(previous.value, low), high)
     return int(
         st.slider(
             label, low, high, default, step=step, format="%,d", key=in_link(key), help=help_text, bind="query-params"

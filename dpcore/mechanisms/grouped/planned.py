@@ -91,7 +91,7 @@ class PlannedGroupCounters(GroupMechanism, GaussianMechanism):
         queries = statistics_of(problem)
         return counter_plan(
             queries.shape, counters_per_group(queries), row_weight(queries), problem.neighbours,
-            epsilon=self.epsilon, delta=self.delta, lean=self.lean,
+            epsilon=self.epsilon, delta=self.delta, coarse_weight=self.lean,
         )  # fmt: skip
 
     @override
@@ -118,8 +118,8 @@ class PlannedGroupCounters(GroupMechanism, GaussianMechanism):
     @override
     def check_numbers(self, problem: Problem) -> None:
         super().check_numbers(problem)
-        most = _largest_counter(statistics_of(problem))
-        if problem.n * row_weight(statistics_of(problem)) > most:
+        largest = _largest_counter(statistics_of(problem))
+        if problem.n * row_weight(statistics_of(problem)) > largest:
             raise ParameterError(
                 f"Contrasts of {problem.n:,} rows in so many groups do not fit whole numbers. Take fewer groups, fewer "
                 "cells of the number, or a lower degree."
@@ -171,10 +171,10 @@ def unit_shifts(cliques: CliqueTypes, neighbours: Neighbours) -> Floats:
 
     Of rows whose weights have length 1, for one counter or more: see above.
     """
-    alone = cliques.squared_shifts(Neighbours.ADD_REMOVE_ONE)
+    added = cliques.squared_shifts(Neighbours.ADD_REMOVE_ONE)
     if neighbours is Neighbours.ADD_REMOVE_ONE:
-        return alone
-    return np.concatenate([2 * alone, cliques.squared_shifts(neighbours)])
+        return added
+    return np.concatenate([2 * added, cliques.squared_shifts(neighbours)])
 
 
 @lru_cache(maxsize=256)
@@ -186,7 +186,7 @@ def counter_plan(
     *,
     epsilon: float,
     delta: float,
-    lean: float,
+    coarse_weight: float,
 ) -> ResidualPlan:
     """Return the noise of the contrasts of every set of group columns.
 
@@ -197,7 +197,7 @@ def counter_plan(
         neighbours: the relation.
         epsilon: ε of the guarantee.
         delta: δ of the guarantee.
-        lean: factor on the weight of groups for each column that does not form them.
+        coarse_weight: factor on the weight of groups for each column that does not form them.
     """
     cliques = clique_types_of(sizes, len(sizes))
     units = unit_shifts(cliques, neighbours)
@@ -205,7 +205,7 @@ def counter_plan(
     weights = np.array(
         [
             math.prod(
-                (size - 1) ** own * (lean + 1 / size) ** (many - own)
+                (size - 1) ** own * (coarse_weight + 1 / size) ** (many - own)
                 for (size, many), own in zip(cliques.groups, key, strict=True)
             )
             for key in cliques.keys

@@ -249,9 +249,9 @@ class ChosenPairsRelease(RowsRelease):
 
     @override
     def cell_deviation(self, table: Set, *, measured: Iterable[Set] = ()) -> float:
-        alone = self.plan.cell_sigma(table)
+        sigma = self.plan.cell_sigma(table)
         many = sum(len(each) == 2 for each in measured)
-        return math.sqrt(alone**2 + self._beyond(table, many=many)) if len(table) == 2 else alone
+        return math.sqrt(sigma**2 + self._beyond(table, many=many)) if len(table) == 2 else sigma
 
     def _beyond(self, pair: Set, *, many: int) -> float:
         """Return the variance of a cell of what a chosen pair says beyond its columns, if so many are chosen."""

@@ -58,9 +58,9 @@ def own_data() -> None:
         lambda: subset_sums.sweep(masks, truth, error=error, seed=drawn + 3),
         label="Attacking.",
     )
-    found = float(swept.by_noise[int(np.argmin(np.abs(swept.errors - error)))].mean())
+    share = float(swept.by_noise[int(np.argmin(np.abs(swept.errors - error)))].mean())
     blind = max(float(truth.mean()), 1 - float(truth.mean()))
-    st.header(f"The attack finds {percent(found)} of {people:,} secret bits; a constant guess finds {percent(blind)}")
+    st.header(f"The attack finds {percent(share)} of {people:,} secret bits; a constant guess finds {percent(blind)}")
     name = badge(source, f"answers simulated, preview sampler, seed {drawn} · least squares")
     pictures = {
         "subset_own_noise": figure.by_noise(shares=swept, people=people, error=error, blind=blind),

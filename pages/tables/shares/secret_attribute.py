@@ -101,7 +101,7 @@ def over_epsilon(shares: SecretShares, attacked: SecretRows, *, epsilon: float) 
     """Return the share of secret bits found against ε of all marginals together."""
     losses = np.array(LOSSES)
     at = int(np.argmin(np.abs(np.log(losses / epsilon))))
-    found = shares.by_epsilon[:, at].mean(axis=1)
+    means = shares.by_epsilon[:, at].mean(axis=1)
     return Picture(
         title="Share found by ε",
         x=Axis(
@@ -115,8 +115,8 @@ def over_epsilon(shares: SecretShares, attacked: SecretRows, *, epsilon: float) 
             Rule(role="ink", x=epsilon, label=f"ε = {exactly(epsilon)}"),
         ],
         sentence=f"At ε = {exactly(losses[at])} the noise has a standard deviation of "
-        f"{significant(float(shares.sigmas[at]))} rows. With it the attacks find {percent(float(found[0]))} and "
-        f"{percent(float(found[1]))} of the bits; a constant guess finds {percent(attacked.constant_share)}.",
+        f"{significant(float(shares.sigmas[at]))} rows. With it the attacks find {percent(float(means[0]))} and "
+        f"{percent(float(means[1]))} of the bits; a constant guess finds {percent(attacked.constant_share)}.",
         table=_table("ε", losses.tolist(), shares.by_epsilon)
         | {"standard deviation, rows": [float(f"{each:.3g}") for each in shares.sigmas.tolist()]},
         height=340,

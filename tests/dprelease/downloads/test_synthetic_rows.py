@@ -25,7 +25,7 @@ from dpcore.randomness import Preview
 from dprelease.certificate import certificate, verify
 from dprelease.downloads import downloads_of, faults_of_files
 from dprelease.downloads.report import report
-from dprelease.downloads.synthetic_rows import noise_alone, shuffled, total_variation, usefulness
+from dprelease.downloads.synthetic_rows import noise_distance, shuffled, total_variation, usefulness
 from dprelease.ledger.records import Stored
 from dprelease.release import release
 from dprelease.requests import synthetic_files, tables
@@ -146,7 +146,7 @@ def test_noise_alone_is_the_mean_distance_of_the_true_table_from_released_ones()
     for chosen in ((0, 1), (0, 2)):
         truth = rows_release.count_cells(records, chosen, tuple(drawn.domain.sizes[a] for a in chosen))
         away = np.mean([total_variation(truth, table) for table in drawn.unbiased(chosen)])
-        expected = noise_alone(blank, chosen, drawn.measured(), rows=N)
+        expected = noise_distance(blank, chosen, drawn.measured(), rows=N)
         assert away == pytest.approx(expected, rel=0.05) and away != pytest.approx(expected / 2, rel=0.05)
 
 
