@@ -79,12 +79,13 @@ class ReleasedStatistic:
     @property
     def of_population(self) -> str:
         """Quantity that the wider intervals are of."""
-        return f"population with sampling, about {100 * self.level:g}%"
+        return f"population with noise and sampling, about {100 * self.level:g}%"
 
     @property
     def sentence(self) -> str:
         """The statistic with its values and intervals in one sentence; of many groups their number alone."""
-        level = f" ({100 * self.level:g}%)" if np.isfinite(self.low).any() else ""
+        of_noise = ", noise alone" if self.population is not None else ""
+        level = f" ({100 * self.level:g}%{of_noise})" if np.isfinite(self.low).any() else ""
         level += f"; {self.of_population}" if self.population is not None else ""
         if len(self.labels) > MAX_NAMED:
             half = np.unique((self.high - self.low) / 2)
