@@ -235,7 +235,7 @@ LOUD = {"epsilon": "0.001", "delta": "1e-12"}
 """The widest noise of the link grammar."""
 CUBE = {"cube": "generated", "cube-rows": "1000", "cube-attributes": "64", "negated": "true"}
 PLANE = {"data": "clouds", "sides": "6"}
-WEIGHTED = {"data": "skewed", "queries": "linear", "bits": "14"}
+WEIGHTED = {"data": "skewed", "queries": "linear"}
 LINES = (
     "hierarchy", "windows", "tree-windows", "root", "intervals-anchored", "intervals-printed", "intervals-recursive",
     "net", "net-flip", "net-alpha", "mwem", "named-queries", "gaussian", "sparse_histogram",
@@ -297,7 +297,7 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
         for key, about in (("median", "thresholds"), ("weights", "intervals"), ("weights", "linear"))
     },
     **{
-        f"ranges, {key}": ("play/page.py", {"data": "skewed", "queries": "intervals", "mechanism": key, "bits": "14"})
+        f"ranges, {key}": ("play/page.py", {"data": "skewed", "queries": "intervals", "mechanism": key})
         for key in LINES
     },
     **{
@@ -309,7 +309,7 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
         "data": "adult.hours_per_week", "queries": GroupStatistics.key, "by": "relationship", "by-second": "race",
         "groups-shown": "true",
     }),
-    "a public n": ("play/page.py", {"data": "bimodal", "neighbours": ADD_REMOVE.words, "bits": "14"}),
+    "a public n": ("play/page.py", {"data": "bimodal", "neighbours": ADD_REMOVE.words}),
     **{
         f"weighted sums, {key}": ("play/page.py", WEIGHTED | {"mechanism": key})
         for key in ("linear-net", "net-walk", "answers-net", "dual-query")
@@ -376,7 +376,8 @@ def sizes() -> set[str]:
 
 def asked_by(page: str, link: dict[str, str]) -> set[str]:
     """Names of the controls that a walk by this link moves: those that the page shows as it opens."""
-    app = sound(opened(page, **(link | {"bits": "4"} if "bits" in link else link)))
+    coarse = {"bits": "4"} if link.get("data") in ("skewed", "bimodal") else {}  # opened sooner, with the same controls
+    app = sound(opened(page, **(link | coarse)))
     assert not [each.value for each in app.warning if each.value.startswith("In the link, ")], "the page asked for"
     return set(numbers(app))
 
