@@ -40,6 +40,8 @@ FILE_ID = SessionKey("plan_file_id", "")
 """The plan that was opened from a file, and Streamlit's name for that file."""
 NOTE = SessionKey("plan_told", "")
 """Message that the next run shows above the plan."""
+SHOWN_NOTE = SessionKey("plan_note_shown", ("", ""))
+"""The message that is shown, and the text of the plan that it is about: it goes when the plan changes."""
 QUESTIONS = SessionKey[dict[str, tuple[PlannedQuestion, ...]]]("plan_questions", {})
 """Questions of all plans of this session, by table."""
 EARLIER = SessionKey[dict[str, tuple[tuple[PlannedQuestion, ...], ...]]]("plan_earlier", {})

@@ -27,7 +27,17 @@ from pages.plan.figure import missed_targets, planned_errors
 from pages.plan.frontier import frontier, suggest_noise
 from pages.plan.last_release import changes_since_release, planned_account
 from pages.plan.margin_words import wide_margins
-from pages.plan.plan_table import NEXT_TABLE, NOTE, OPENED, TABLE, PlanTable, open_plan_file, pick_table, to_release
+from pages.plan.plan_table import (
+    NEXT_TABLE,
+    NOTE,
+    OPENED,
+    SHOWN_NOTE,
+    TABLE,
+    PlanTable,
+    open_plan_file,
+    pick_table,
+    to_release,
+)
 from pages.plan.preview import preview
 from pages.plan.questions import (
     MAX_EPSILON,
@@ -315,11 +325,14 @@ def _request_solve(goal: str) -> None:
 
 def _answer_request(plan_table: PlanTable, plan: Plan) -> None:
     """Run a pressed button's job in the background; a change of the plan cancels it."""
-    note = NOTE.pop()
-    if note:
-        st.info(note)
-    goal, plan_text, total = SOLVE_REQUEST.value
     text = plan.text.decode()
+    if note := NOTE.pop():
+        SHOWN_NOTE.value = note, text
+    elif SHOWN_NOTE.value[1] != text:
+        SHOWN_NOTE.pop()
+    if sentence := SHOWN_NOTE.value[0]:  # also in the runs that work in the background asks for
+        st.info(sentence)
+    goal, plan_text, total = SOLVE_REQUEST.value
     if goal and not plan_text:  # a new request
         plan_text, total = text, TOTAL.value if TOTAL.is_set else plan.cost.epsilon
         SOLVE_REQUEST.value = goal, plan_text, total

@@ -179,6 +179,9 @@ def test_one_margin_for_all_statistics_is_a_target_of_each_that_it_fits(text: st
     app.text_input(key="plan_fitted").set_value("soon")
     before, app = questions(app, "penguins"), press(app, "Fit ±")
     assert [each.value for each in app.info] == [NO_TARGET] and questions(app, "penguins") == before
+    assert [each.value for each in sound(app.run()).info] == [NO_TARGET], "work in the background runs the page again"
+    next(each for each in app.number_input if each.label == "ε").set_value(1.75)
+    assert not sound(app.run()).info, "it was about another plan"
 
 
 def test_one_control_chooses_the_confidence_of_margins_and_of_the_intervals_of_a_release() -> None:
