@@ -21,6 +21,8 @@ from tests.kit.rest import PATIENCE, settled
 
 TOKEN = "token-of-a-test"
 DRAWING = "Every stored result has a charge. An interrupted release keeps its charge and has no result."
+LOST = 40.0
+"""Seconds after which a draw that nobody goes on with is lost: one that goes on ends within two."""
 pytestmark = pytest.mark.harness
 
 
@@ -55,9 +57,10 @@ class House:
         page.goto(f"http://{LOCALHOST}:{self.port}/release?data=penguins.body_mass_g")
         type_token(settled(page), TOKEN)
 
-    def drew_once(self, page: Page) -> None:
+    def drew_once(self, page: Page, *, seconds: float = PATIENCE) -> None:
         """The check: one draw, charged, stored and shown."""
-        assert comes_true(lambda: not self.ledger.account(self.dataset_id).begun, page=page), "it is lost"
+        ended = comes_true(lambda: not self.ledger.account(self.dataset_id).begun, page=page, seconds=seconds)
+        assert ended, "it is lost"
         assert [line["kind"] for line in self.ledger.outcomes(self.dataset_id)] == ["stored"]
         assert not check(self.ledger, self.dataset_id)
         expect(page.get_by_text("Spent ε 1 of 2, left 1")).to_be_visible()
@@ -113,7 +116,7 @@ def test_a_page_that_draws_inside_its_script_is_caught(browser: Browser, tmp_pat
         ready(house.came(page))
         clicked_and_moved(house, page)
         with pytest.raises(AssertionError, match="it is lost"):
-            house.drew_once(page)
+            house.drew_once(page, seconds=LOST)
 
 
 def test_a_closed_tab_changes_nothing_and_a_killed_server_charges_once(browser: Browser, tmp_path: Path) -> None:
