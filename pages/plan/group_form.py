@@ -70,6 +70,8 @@ def group_settings(plan_table: PlanTable, question: PlannedQuestion) -> PlannedQ
             "Quantiles", list(QUANTILE_CHOICES), format_func=lambda each: QUANTILE_CHOICES[each], key="plan_shares"
         )
         question = replace(question, quantiles=shares)
+    if question.statistic == SHARE:
+        st.caption("The share is of the second label. For the first one, exchange the labels on the Data page.")
     if question.statistic in SAMPLED:
         everybody = st.toggle(
             "Everybody is in the table", key=f"plan_everybody_{plan_table.key}",

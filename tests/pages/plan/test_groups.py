@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.core import Neighbours
+from dpcore.data.bundled import bundled
 from dpcore.data.columns import Labels, Number
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dplab.measure import finish
@@ -83,6 +84,19 @@ def test_that_everybody_is_in_the_table_is_said_where_the_spread_is_released() -
     everybody.set_value(True)
     app = press(sound(app.run()), "Add")
     assert questions(app)[2].whole_population and not questions(app)[1].whole_population
+
+
+def test_a_share_says_which_label_it_is_of() -> None:
+    app = sound(opened(PAGE))
+    app.multiselect(key="plan_columns_adult").set_value(["sex"])
+    app.multiselect(key="plan_by_adult").set_value(["race"])
+    app = sound(app.run())
+    app.selectbox(key="plan_asked_adult").set_value("by-share")
+    app = sound(app.run())
+    assert any("The share is of the second label." in each.value for each in app.caption)
+    added = questions(press(app, "Add"))[2]
+    label = bundled("adult", "sex").domain.describe(1)
+    assert added.statistic == "share" and f"= {label}" in " ".join(str(each.value) for each in app.markdown)
 
 
 def test_a_margin_is_a_target_in_its_own_unit_and_is_solved_for() -> None:
