@@ -40,7 +40,7 @@ def type_at(page: Page, row: int, column: int, *texts: str, delay: float = USUAL
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("delay", [0, 60])
+@pytest.mark.parametrize("delay", [0, 60, 100])
 def test_no_key_is_lost_on_a_busy_machine_while_the_page_is_made_anew(
     browser: Browser, server: Server, delay: float
 ) -> None:

@@ -15,7 +15,8 @@ from pages.charts import component
 from pages.charts.live import encode_states
 from pages.charts.picture import Picture
 from pages.learn.view import LESSONS
-from pages.shell.presentation import NO_BUTTON
+from pages.shell import presentation
+from pages.shell.presentation import NO_BUTTON, Presentation, chart_place
 from tests import ROOT
 from tests.cases import full_but
 from tests.pages.data.test_page import declared_pay, everything
@@ -48,6 +49,17 @@ def test_a_page_has_one_chart_and_its_theorem_on_the_stage(page: str, chart: str
     app = sound(opened(page, present="1"))
     assert set(drawn(app)) == {chart} and app.latex
     assert drawn(app)[chart]["layout"]["height"] < 300
+
+
+def test_of_two_charts_of_a_page_the_first_is_on_the_stage() -> None:
+    """No page draws two that may be; one that will must not show both, one over the other."""
+    stage: Any = object()
+    reset = presentation._presentation.set(Presentation(parts={"chart": stage}, charts={"one", "two"}))
+    try:
+        places = [chart_place(chart) for chart in ("other", "one", "two", "one")]
+    finally:
+        presentation._presentation.reset(reset)
+    assert places == [None, stage, None, stage]
 
 
 def test_a_mean_on_the_stage_is_the_mean_that_was_asked() -> None:
