@@ -19,6 +19,7 @@ from dpcore.core import Neighbours
 from dpcore.data.columns import Labels, Number
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.frames import read_frame
+from dpcore.data.product import is_table
 from dpcore.mechanisms.tables import rows_release
 from dpcore.queries.marginals import Marginals
 from dpcore.randomness import Preview
@@ -57,7 +58,8 @@ def people(n: int = N, *, seed: int = 1) -> pd.DataFrame:
 
 def request(**changed: Any) -> Request:
     reading = TABLE.whole()
-    queries = Marginals(domain=reading.domain, ways=2)  # type: ignore[arg-type]
+    assert is_table(reading.domain)
+    queries = Marginals(domain=reading.domain, ways=2)
     values = {"epsilon": 1.0, "delta": 1e-6, "rule": False, **changed.pop("values", {})}
     settings = {"n": N, "neighbours": ADDED, "entry_key": "whole-table", **changed}
     return request_of(reading=reading, queries=queries, values=values, **settings)
