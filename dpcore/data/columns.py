@@ -32,6 +32,38 @@ MIN_EDGE_STEPS = 16
 """Edges of cells are so many times as far apart as their last digit counts, at least."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """Where the cells of a column lie along the range of its mean: numbers, or the second of two labels as 1.
+
+    Attributes:
+        low: lower end of the range, in the column's unit.
+        high: upper end.
+        steps: whole steps from the lower end to the upper one.
+        positions: steps from the lower end to each fitting cell, (ordered,).
+    """
+
+    low: float
+    high: float
+    steps: int
+    positions: Integers
+
+    @property
+    def span(self) -> float:
+        """Length of the range."""
+        return self.high - self.low
+
+    @property
+    def middle(self) -> float:
+        """Middle of the range."""
+        return (self.low + self.high) / 2
+
+    @property
+    def rounding(self) -> float:
+        """Half a cell as a share of the range: how far a value lies from its cell's middle; 0 for labels."""
+        return float(self.positions[0]) / self.steps
+
+
 class Column(Domain):
     """Domain of the values of one column, which may be a part of a ``Product``."""
 
@@ -67,6 +99,16 @@ class Column(Domain):
     def cell_names(self) -> tuple[str, ...]:
         """Names of the fitting cells."""
         return tuple(map(self.describe, range(self.ordered)))
+
+    @property
+    def mean_name(self) -> str:
+        """What the column's mean is called: "mean", or "proportion" of the second of two labels; "" without one."""
+        return ""
+
+    @property
+    def scale(self) -> Scale:
+        """The range of the column's mean."""
+        raise ParameterError(f"No mean is released of {self.title}.")
 
     @property
     def closed(self) -> bool:
@@ -161,6 +203,19 @@ class Number(Column):
     @property
     def closed(self) -> bool:
         return self.whole
+
+    @override
+    @property
+    def mean_name(self) -> str:
+        """Ranges of named ends are a category, without a mean."""
+        return "" if self.cuts else "mean"
+
+    @override
+    @property
+    def scale(self) -> Scale:
+        """A cell lies at its middle."""
+        middles = 2 * np.arange(self.ordered, dtype=np.int64) + 1
+        return Scale(low=self.low, high=self.high, steps=2 * self.ordered, positions=middles)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -334,6 +389,18 @@ class Labels(Column):
     def edges(self) -> Floats:
         """Along an axis, the label of number i reaches from i to i + 1."""
         return np.arange(self.ordered + 1, dtype=np.float64)
+
+    @override
+    @property
+    def mean_name(self) -> str:
+        return "proportion" if len(self.labels) == 2 else ""
+
+    @override
+    @property
+    def scale(self) -> Scale:
+        if not self.mean_name:
+            return super().scale
+        return Scale(low=0.0, high=1.0, steps=1, positions=np.arange(2, dtype=np.int64))
 
     @override
     @property

@@ -77,6 +77,12 @@ class Dates(Number):
         return True
 
     @override
+    @property
+    def mean_name(self) -> str:
+        """No mean of dates is released."""
+        return ""
+
+    @override
     def describe(self, cell: int) -> str:
         """The unit: 2024-02; or the units of a range, both ends included."""
         return "missing or out of bounds" if cell >= self.ordered else self.between(cell, cell)

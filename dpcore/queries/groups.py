@@ -11,20 +11,12 @@ import numpy as np
 from typing_extensions import override
 
 from dpcore.core import Domain, DomainType, ParameterError, Queries
-from dpcore.data.columns import Labels, Number, is_labels, is_number
-from dpcore.data.dates import is_dates
+from dpcore.data.columns import Scale, is_number
 from dpcore.data.product import Product, is_table
 
 MAX_GROUP_COLUMNS = 3
 MAX_DEGREES = {1: 3, 2: 2}
 """Largest degree of the moments, by how many numbers there are."""
-
-
-def is_measured(column: Number | Labels) -> bool:
-    """Return whether a column has a mean: a number with cells of equal width, or one of two labels (a proportion)."""
-    if is_number(column):
-        return not column.cuts and not is_dates(column)
-    return is_labels(column) and len(column.labels) == 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +45,7 @@ class GroupQueries(Queries):
             object.__setattr__(self, "numbers", (len(columns) - 1,))
         if len(self.numbers) > 2 or len(set(self.numbers)) < len(self.numbers):
             raise ParameterError("Statistics are of one number, or of two different ones.")
-        if not all(0 <= place < len(columns) and is_measured(columns[place]) for place in self.numbers):
+        if not all(0 <= place < len(columns) and columns[place].mean_name for place in self.numbers):
             raise ParameterError("Statistics are of columns of numbers with equal cells, or of two labels.")
         if len(columns) - len(self.numbers) > MAX_GROUP_COLUMNS:
             raise ParameterError(f"Groups are formed by at most {MAX_GROUP_COLUMNS} columns.")
@@ -64,7 +56,12 @@ class GroupQueries(Queries):
         """Return whether a table has a column with a mean, and few enough others."""
         if not is_table(domain):
             return False
-        return domain.attributes <= MAX_GROUP_COLUMNS + 2 and any(map(is_measured, domain.columns))
+        return domain.attributes <= MAX_GROUP_COLUMNS + 2 and any(column.mean_name for column in domain.columns)
+
+    @property
+    def scales(self) -> tuple[Scale, ...]:
+        """The range of each number's mean."""
+        return tuple(self.domain.columns[place].scale for place in self.numbers)
 
     @property
     def group_columns(self) -> tuple[int, ...]:
@@ -153,5 +150,5 @@ class GroupQuantiles(GroupQueries):
         """Return whether a table has a number, and few enough columns beside it."""
         if not is_table(domain):
             return False
-        numbers = any(is_number(column) and is_measured(column) for column in domain.columns)
+        numbers = any(column.mean_name == "mean" for column in domain.columns)
         return domain.attributes <= MAX_GROUP_COLUMNS + 1 and numbers

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Booleans, Floats, Integers
-from dpcore.data.columns import is_number
 from dpcore.mechanisms.grouped.mechanism import GroupMechanism
 from dpcore.mechanisms.grouped.release import GroupRelease, GroupState, statistics_of
-from dpcore.mechanisms.grouped.statistics import bounds, mean_name, statistics
+from dpcore.mechanisms.grouped.statistics import statistics
 from dpcore.mechanisms.grouped.weights import row_weight
 from dpcore.queries.groups import GroupStatistics
 from dpcore.randomness import Sampler
@@ -72,8 +71,8 @@ def released_means(mechanism: GroupMechanism, release: GroupRelease, *, level: f
 def population_statistic(queries: GroupStatistics) -> str:
     """Return "mean" or "proportion" where a release of these statistics also tells how much it varies; else ""."""
     column = queries.domain.columns[queries.numbers[0]]
-    varies = queries.degree >= 2 or not is_number(column)
-    return mean_name(column) if varies and len(queries.numbers) == 1 and not queries.whole_population else ""
+    varies = queries.degree >= 2 or column.mean_name == "proportion"
+    return column.mean_name if varies and len(queries.numbers) == 1 and not queries.whole_population else ""
 
 
 def population_means(release: GroupRelease, noise: CounterNoise, *, level: float) -> Interval | None:
@@ -87,14 +86,14 @@ def population_means(release: GroupRelease, noise: CounterNoise, *, level: float
         level: of each interval.
     """
     queries = release.queries
-    if not population_statistic(queries):
+    name = population_statistic(queries)
+    if not name:
         return None
-    column, variance = queries.domain.columns[queries.numbers[0]], None
-    low, high = bounds(column)
-    if is_number(column):
+    scale, variance = queries.scales[0], None
+    if name == "mean":
         # Where noise leaves no variance above 0, the largest one that a range allows stands for it.
         found = release.statistics()["variance"]
-        variance = np.where(found > 0, found, (high - low) ** 2 / 4)
+        variance = np.where(found > 0, found, scale.span**2 / 4)
     return population_mean(
         release.counters,
         noise,
@@ -102,8 +101,8 @@ def population_means(release: GroupRelease, noise: CounterNoise, *, level: float
         level=level,
         variance=variance,
         person_rows=max(1, release.problem.person_rows),
-        low=low,
-        high=high,
+        low=scale.low,
+        high=scale.high,
     )
 
 

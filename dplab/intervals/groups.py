@@ -16,9 +16,9 @@ from functools import partial
 import numpy as np
 
 from dpcore.core import Floats, ParameterError
-from dpcore.data.columns import Labels, Number, is_number
+from dpcore.data.columns import Column, Scale
 from dpcore.mechanisms.grouped.release import GroupRelease
-from dpcore.mechanisms.grouped.statistics import bounds, factors, mean_name, statistics
+from dpcore.mechanisms.grouped.statistics import factors, statistics
 from dpcore.mechanisms.grouped.weights import counters_per_group, row_weight
 from dpcore.queries.groups import GroupStatistics
 from dplab.intervals.combinations import linear, people
@@ -63,16 +63,15 @@ def recipes(queries: GroupStatistics, noise: CounterNoise, *, cells: int = 1) ->
         for axis in (0, 1)
     ]
     for axis, (place, column) in enumerate(zip(queries.numbers, columns, strict=True)):
-        name, (low, high) = queries.domain.names[place], bounds(column)
+        name, low, high = queries.domain.names[place], column.scale.low, column.scale.high
         found[f"sum of {name}"] = partial(_sum, (low + (high - low) * powers[axis][1]) / weight)
-        found[f"{mean_name(column)} of {name}"] = partial(_mean, powers[axis][1], low, high)
+        found[f"{column.mean_name} of {name}"] = partial(_mean, powers[axis][1], low, high)
         if degree == 2:
             found[f"variance of {name}"] = partial(_variance, powers[axis], low, high)
             found[f"standard deviation of {name}"] = partial(_deviation, powers[axis], low, high)
-    found["ratio of sums"] = partial(_ratio_of_sums, (powers[0][1], powers[1][1]), (columns[0], columns[1]))
+    found["ratio of sums"] = partial(_ratio_of_sums, (powers[0][1], powers[1][1]), queries.scales)
     if degree == 2:
-        (low, high), (start, end) = map(bounds, columns)
-        steepest = (high - low) / (end - start)
+        steepest = queries.scales[0].span / queries.scales[1].span
         product = every(np.outer(factors(2, 1), factors(2, 1)).reshape(-1))
         found["slope"] = lambda counters, law, level: (
             slope(counters, powers[0], powers[1], product, law, level=level)
@@ -85,11 +84,11 @@ def recipes(queries: GroupStatistics, noise: CounterNoise, *, cells: int = 1) ->
     return found
 
 
-def _of_one(column: Number | Labels, degree: int, weight: int, powers: Floats) -> dict[str, Recipe]:
+def _of_one(column: Column, degree: int, weight: int, powers: Floats) -> dict[str, Recipe]:
     """Return how the intervals of one number's statistics are found, from the weights of its powers' sums."""
-    low, high = bounds(column)
+    low, high = column.scale.low, column.scale.high
     found: dict[str, Recipe] = {
-        mean_name(column): partial(_mean, powers[1], low, high),
+        column.mean_name: partial(_mean, powers[1], low, high),
         "sum": partial(_sum, (low + (high - low) * powers[1]) / weight),
     }
     if degree >= 2:
@@ -120,16 +119,15 @@ def _deviation(
     return standard_deviation(variance(counters, powers, noise, level=level, low=low, high=high))
 
 
-def _ends(column: Number | Labels) -> tuple[float, float]:
+def _ends(scale: Scale) -> tuple[float, float]:
     """Return the least and the largest value of a row: the middles of the outer cells, or 0 and 1."""
-    low, high = bounds(column)
-    half = (high - low) / (2 * column.ordered) if is_number(column) else 0.0
-    return low + half, high - half
+    half = scale.span * scale.rounding
+    return scale.low + half, scale.high - half
 
 
 def _ratio_of_sums(
     shares: tuple[Floats, Floats],
-    columns: tuple[Number | Labels, Number | Labels],
+    scales: tuple[Scale, ...],
     counters: Floats,
     noise: CounterNoise,
     level: float,
@@ -139,8 +137,8 @@ def _ratio_of_sums(
     A divisor that is always below 0 is turned around with its numerator. One that may be 0 leaves a ratio without
     limits, which has an infinite end where the release does not bound it.
     """
-    tops = [low + (high - low) * share for share, (low, high) in zip(shares, map(bounds, columns), strict=True)]
-    (first, last), (least, most) = map(_ends, columns)
+    tops = [scale.low + scale.span * share for share, scale in zip(shares, scales, strict=True)]
+    (first, last), (least, most) = map(_ends, scales)
     if most < 0:
         tops, (first, last), (least, most) = [-top for top in tops], (-last, -first), (-most, -least)
     if least > 0:

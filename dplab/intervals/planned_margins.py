@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Floats, ParameterError
-from dpcore.mechanisms.grouped.statistics import bounds, factors
+from dpcore.mechanisms.grouped.statistics import factors
 from dpcore.mechanisms.grouped.weights import row_weight
 from dpcore.queries.groups import GroupStatistics
 from dplab.intervals.combinations import half_width
@@ -56,14 +56,13 @@ def margin_of_rows(queries: GroupStatistics | None = None) -> PlannedMargin:
 
 def margin_of_mean(queries: GroupStatistics) -> PlannedMargin:
     """Return the margin of the mean of one number, or of the share of the second of two labels, of any degree."""
-    low, high = bounds(queries.domain.columns[queries.numbers[0]])
-    return PlannedMargin(weights=(high - low) * factors(queries.degree, 1) / row_weight(queries))
+    return PlannedMargin(weights=queries.scales[0].span * factors(queries.degree, 1) / row_weight(queries))
 
 
 def margin_of_sum(queries: GroupStatistics) -> PlannedMargin:
     """Return the margin of the sum of one number, whatever the group's rows."""
-    low, high = bounds(queries.domain.columns[queries.numbers[0]])
-    weights = low + (high - low) * factors(queries.degree, 1)
+    scale = queries.scales[0]
+    weights = scale.low + scale.span * factors(queries.degree, 1)
     return PlannedMargin(weights=weights / row_weight(queries), falls=False)
 
 
@@ -73,12 +72,12 @@ def margin_of_ratio(queries: GroupStatistics) -> PlannedMargin:
     Raises:
         ParameterError: the middle of the second number's range is 0.
     """
-    first, second = (np.array(bounds(queries.domain.columns[place])) for place in queries.numbers)
-    divisor = float(second.mean())
+    first, second = queries.scales
+    divisor = second.middle
     if not divisor:
         raise ParameterError("No margin of this ratio can be predicted: the middle of its divisor's range is 0.")
-    ratio, each = float(first.mean()) / divisor, factors(queries.degree, 1)
-    values = [low + (high - low) * each for low, high in (first, second)]
+    ratio, each = first.middle / divisor, factors(queries.degree, 1)
+    values = [scale.low + scale.span * each for scale in (first, second)]
     off = (values[0][:, None] - ratio * values[1][None, :]).reshape(-1)
     return PlannedMargin(weights=off / divisor / row_weight(queries))
 
@@ -88,9 +87,9 @@ def margin_of_slope(queries: GroupStatistics) -> PlannedMargin:
 
     With covariance 0 only the covariance's error counts: that of the mean product of both distances from the middle.
     """
-    (low, high), (start, end) = (bounds(queries.domain.columns[place]) for place in queries.numbers)
+    first, second = queries.scales
     off = factors(queries.degree, 1) - 0.5
-    weights = (high - low) / (end - start) / ASSUMED_VARIANCE * np.outer(off, off).reshape(-1)
+    weights = first.span / second.span / ASSUMED_VARIANCE * np.outer(off, off).reshape(-1)
     return PlannedMargin(weights=weights / row_weight(queries))
 
 
@@ -105,10 +104,10 @@ def budget_for_sum_and_count(queries: GroupStatistics, noise: LaplaceNoise, *, l
         noise: of the counters, at the ε that is compared.
         level: of both margins.
     """
-    low, high = bounds(queries.domain.columns[queries.numbers[0]])
-    middle = (low + high) / 2
-    ours = half_width((high - low) * (factors(queries.degree, 1) - 0.5), noise, level)
-    theirs = half_width(np.array([max(abs(low), abs(high)), middle]), LaplaceNoise(2 * noise.scale), level)
+    scale = queries.scales[0]
+    ours = half_width(scale.span * (factors(queries.degree, 1) - 0.5), noise, level)
+    sum_and_count = np.array([max(abs(scale.low), abs(scale.high)), scale.middle])
+    theirs = half_width(sum_and_count, LaplaceNoise(2 * noise.scale), level)
     return theirs / ours
 
 

@@ -64,18 +64,24 @@ def middles(column: Number) -> Floats:
 
 def design(domain: Product, rows: Integers, regressors: Sequence[int]) -> tuple[tuple[str, ...], Floats]:
     """Return the coefficients' names (p,) and the regressors' values (n, p), an intercept first; NaN where missing."""
-    names, columns = ["intercept"], [np.ones(len(rows))]
-    for place in regressors:
-        column, cells, name = domain.columns[place], rows[:, place], domain.names[place]
-        if is_number(column):
-            names.append(name)
-            columns.append(middles(column)[cells])
-        else:
-            labels = column.points()
-            for code, label in enumerate(labels[1:], start=1):
-                names.append(f"{name}: {label}")
-                columns.append(np.where(cells < len(labels), cells == code, np.nan))
-    return tuple(names), np.stack(columns, axis=1)
+    terms = [cell_terms(domain, place) for place in regressors]
+    values = [each[rows[:, place]] for place, (_, each) in zip(regressors, terms, strict=True)]
+    names = ("intercept", *(name for found, _ in terms for name in found))
+    return names, np.concatenate([np.ones((len(rows), 1)), *values], axis=1)
+
+
+def cell_terms(domain: Product, place: int) -> tuple[tuple[str, ...], Floats]:
+    """Return the names of a column's terms (q,) and their value in each cell (size, q), NaN for what does not fit.
+
+    A number has one term; labels have one for each label but the first.
+    """
+    column, name = domain.columns[place], domain.names[place]
+    if is_number(column):
+        return (name,), middles(column)[:, None]
+    labels = column.points()
+    values = np.full((column.size, len(labels) - 1), np.nan)
+    values[: len(labels)] = np.eye(len(labels))[:, 1:]
+    return tuple(f"{name}: {label}" for label in labels[1:]), values
 
 
 def outcome_of(domain: Product, rows: Integers, outcome: int) -> tuple[Floats, ModelKind]:

@@ -27,7 +27,7 @@ from dpcore.data.columns import is_number
 from dpcore.data.product import Product
 from dpcore.mechanisms.tables.plan import ResidualPlan
 from dpcore.queries.marginals import Set
-from dplab.utility.models import Fit, ModelKind, middles
+from dplab.utility.models import Fit, ModelKind, cell_terms
 
 Unbiased = Callable[[Set], Floats]
 """Unbiased tables in every trial, (T, *sizes), by set of columns."""
@@ -60,15 +60,10 @@ class LinearModel:
 
     def terms(self, place: int) -> tuple[tuple[str, ...], Floats, Floats, Floats]:
         """Return names (q,) of a column's terms, their value in each cell (size, q), and centres and lengths (q,)."""
-        column, name = self.domain.columns[place], self.domain.names[place]
-        if is_number(column):
-            centre, length = (column.low + column.high) / 2, column.high - column.low
-            values = np.nan_to_num((middles(column) - centre) / length)[:, None]
-            return (name,), values, np.array([centre]), np.array([length])
-        labels = column.points()
-        values = np.eye(column.size)[:, 1 : len(labels)]
-        names = tuple(f"{name}: {label}" for label in labels[1:])
-        return names, values, np.zeros(len(names)), np.ones(len(names))
+        column, (names, values) = self.domain.columns[place], cell_terms(self.domain, place)
+        centre, length = (column.scale.middle, column.scale.span) if is_number(column) else (0.0, 1.0)
+        terms = np.nan_to_num((values - centre) / length)
+        return names, terms, np.full(len(names), centre), np.full(len(names), length)
 
     def sums(self, tables: Unbiased) -> Floats:
         """Return the sums of products of all terms, the outcome's last, in every trial: shape (T, q, q)."""

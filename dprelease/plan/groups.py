@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from dpcore.core import ParameterError, Queries
 from dpcore.core.problem import MAX_ROWS
-from dpcore.data.columns import Labels, Number, is_labels, is_number
+from dpcore.data.columns import Column, is_number
 from dpcore.data.declarations import Capped, DeclaredTable, bin_ranges
 from dpcore.data.product import Product
 from dpcore.data.readings import Columns, Reading
-from dpcore.queries.groups import MAX_GROUP_COLUMNS, GroupQuantiles, GroupStatistics, is_measured
+from dpcore.queries.groups import MAX_GROUP_COLUMNS, GroupQuantiles, GroupStatistics
 from dpcore.queries.marginals import Marginals
 
 GROUP_BINS = 10
@@ -128,7 +128,7 @@ def group_queries(
     measured = [domain.columns[place] for place in numbers]
     if statistic == SHARE and not is_two_labels(measured[0]):
         raise ParameterError("A share is of a column of two labels.")
-    if statistic != SHARE and not all(is_number(each) and is_measured(each) for each in measured):
+    if statistic != SHARE and not all(each.mean_name == "mean" for each in measured):
         raise ParameterError(f"“{kind.title}” is of columns of numbers with equal cells.")
     if statistic == QUANTILES:
         return GroupQuantiles(domain=domain, numbers=numbers, quantiles=quantiles)
@@ -137,9 +137,9 @@ def group_queries(
     )
 
 
-def is_two_labels(on: Number | Labels) -> bool:
+def is_two_labels(on: Column) -> bool:
     """Return whether a column has two labels; a share is of the rows with the second."""
-    return is_labels(on) and len(on.labels) == 2
+    return on.mean_name == "proportion"
 
 
 def declared_groups(domain: Product, statistic: str) -> int:

@@ -14,9 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Entry, Floats, Mechanism, ParameterError
-from dpcore.data.columns import is_number
 from dpcore.data.product import Product, is_table
-from dpcore.mechanisms.grouped.statistics import bounds
 from dpcore.queries.groups import GroupStatistics
 from dplab.intervals.planned_margins import (
     PlannedMargin,
@@ -151,15 +149,14 @@ def _scale(plan: Plan, question: PlannedQuestion, statistic: str, *, people: int
         return float(plan.n), "rows"
     domain = _domain(plan, question)
     columns = domain.columns[len(question.by) :]
-    units = [column.unit if is_number(column) else "" for column in columns]
-    ranges = [bounds(column) for column in columns]
-    spans = [high - low for low, high in ranges]
+    units, scales = [column.unit for column in columns], [column.scale for column in columns]
+    spans = [scale.span for scale in scales]
     if statistic == SUM:
-        return max(map(abs, ranges[0])) * people, units[0]
+        return max(abs(scales[0].low), abs(scales[0].high)) * people, units[0]
     if len(columns) == 1:
         return spans[0], units[0]
     unit = f"{units[0]} per {units[1]}" if all(units) else ""
     if statistic == SLOPE:
         return spans[0] / spans[1], unit
-    middles = [abs(low + high) / 2 for low, high in ranges]
+    middles = [abs(scale.middle) for scale in scales]
     return (middles[0] or spans[0]) / (middles[1] or math.inf), unit

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpcore.core import ParameterError
-from dpcore.data.columns import is_labels, is_number
+from dpcore.data.columns import is_number
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.dictionaries.description import CATEGORY, DataDictionary, DescribedColumn
 from dpcore.data.readings import Columns
@@ -108,7 +108,7 @@ def main_question(part: RequestPart) -> PlannedQuestion:
     queries, columns, name = part.queries, part.reading.columns, ""
     if isinstance(queries, GroupStatistics):
         measured = queries.domain.columns[queries.numbers[0]]
-        name = "ratio of sums" if len(queries.numbers) == 2 else "proportion" if is_labels(measured) else "mean"
+        name = "ratio of sums" if len(queries.numbers) == 2 else measured.mean_name
     settings = next(_candidates(part, name))
     # Two of which no margin is planned beside a release:
     if isinstance(queries, GroupQuantiles):

@@ -11,7 +11,7 @@ import streamlit as st
 from typing_extensions import override
 
 from dpcore.core import Integers, Mechanism, ValueRelease, rounded_up
-from dpcore.data.columns import is_number
+from dpcore.data.columns import Number, is_number
 from dpcore.mechanisms.robust.smooth_median import SmoothMedian, power_of_two_delta, smooth_sensitivity
 from dpcore.mechanisms.subsamples.near import MedianOfMedians
 from dpcore.randomness import Preview
@@ -38,6 +38,12 @@ class NearOutcome(Outcome[AnsweringT], Generic[AnsweringT]):
     truth: int
     values: Integers
 
+    @property
+    def domain(self) -> Number:
+        """The numbers of which the median is."""
+        assert is_number(self.problem.domain)
+        return self.problem.domain
+
     def preview(self) -> None:
         """Sample the released cells."""
         state = self.mechanism.prepare(self.dataset, self.problem)
@@ -47,8 +53,7 @@ class NearOutcome(Outcome[AnsweringT], Generic[AnsweringT]):
 
     @override
     def draw_headline(self) -> None:
-        domain = self.problem.domain
-        assert is_number(domain)
+        domain = self.domain
         off = float(np.quantile(np.abs(self.values - self.truth), 0.95)) * domain.width
         within = f"lie within {rounded_up(off)} {domain.unit} of the median" if off else "lie in the cell of the median"
         st.header(f"95 in 100 answers {within}")
@@ -64,8 +69,7 @@ class NearOutcome(Outcome[AnsweringT], Generic[AnsweringT]):
 
     @override
     def draw_answer(self) -> None:
-        domain, guarantee = self.problem.domain, self.mechanism.guarantee(self.problem)
-        assert is_number(domain)
+        domain, guarantee = self.domain, self.mechanism.guarantee(self.problem)
         left, right = st.columns(2)
         with left:
             st.subheader("Answers")
@@ -94,8 +98,7 @@ class SmoothOutcome(NearOutcome[SmoothMedian]):
 
     @override
     def about(self) -> str:
-        domain, steps = self.problem.domain, self.mechanism.ladder(self.problem)
-        assert is_number(domain)
+        domain, steps = self.domain, self.mechanism.ladder(self.problem)
         smooth = smooth_sensitivity(self.moves, smoothness=steps.smoothness) * domain.width
         coarse = power_of_two_delta(epsilon=self.mechanism.epsilon, delta=self.mechanism.delta, cells=domain.ordered)
         return (
@@ -106,8 +109,7 @@ class SmoothOutcome(NearOutcome[SmoothMedian]):
 
     @override
     def own_picture(self) -> tuple[str, Picture, str]:
-        domain, steps = self.problem.domain, self.mechanism.ladder(self.problem)
-        assert is_number(domain)
+        domain, steps = self.domain, self.mechanism.ladder(self.problem)
         picture = smooth_picture(self.moves, smoothness=steps.smoothness, width=domain.width, unit=domain.unit)
         return "How far one row can move the median", picture, EXACT
 
@@ -147,8 +149,7 @@ class MedianOfMediansOutcome(NearOutcome[MedianOfMedians]):
 
     @override
     def own_picture(self) -> tuple[str, Picture, str]:
-        domain = self.problem.domain
-        assert is_number(domain)
+        domain = self.domain
         law, question = self.law.law, self.law.state.question
         starts = domain.low + np.searchsorted(question.groups, np.arange(len(law))) * domain.width
         picture = Picture(

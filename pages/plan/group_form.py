@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dpcore.data.columns import is_number
-from dpcore.queries.groups import MAX_GROUP_COLUMNS, is_measured
+from dpcore.queries.groups import MAX_GROUP_COLUMNS
 from dprelease.plan.groups import (
     MEAN,
     PEOPLE,
@@ -36,7 +35,7 @@ def available_groups(
 ) -> dict[str, tuple[str, PlannedQuestion]]:
     """Return the statistics by group that are available for these columns, by key: the title and the question."""
     domains = [plan_table.table.on(name) for name in columns]
-    numbers = sum(is_number(on) and is_measured(on) for on in domains)
+    numbers = sum(on.mean_name == "mean" for on in domains)
     options: dict[str, tuple[str, PlannedQuestion]] = {}
     for statistic, kind in STATISTICS.items():
         labels = len(domains) == 1 and is_two_labels(domains[0])

@@ -30,7 +30,6 @@ from dpcore.core import (
     check_memory,
     rounded_up,
 )
-from dpcore.data.columns import is_number
 from dpcore.mechanisms.grouped.release import GroupRelease, GroupState, statistics_of
 from dpcore.mechanisms.grouped.statistics import factors
 from dpcore.mechanisms.grouped.weights import check_whole_weights, counters_of_rows, counters_per_group, row_weight
@@ -99,10 +98,7 @@ class GroupMechanism(Mechanism):
         self.check_numbers(problem)
         queries = statistics_of(problem)
         each, weight = counters_per_group(queries), row_weight(queries)
-        rounding = max(
-            1 / (2 * column.ordered) if is_number(column) else 0.0
-            for column in (queries.domain.columns[place] for place in queries.numbers)
-        )
+        rounding = max(scale.rounding for scale in queries.scales)
         if not queries.min_rows:
             return self._expected(problem, beta, rounding)
         noise = self.largest_noise(problem, beta)

@@ -16,17 +16,12 @@ import math
 import numpy as np
 
 from dpcore.core import Floats, Integers
-from dpcore.data.columns import Labels, Number, is_number
+from dpcore.data.columns import Column
 from dpcore.mechanisms.grouped.weights import row_weight
 from dpcore.queries.groups import GroupStatistics
 
 Statistics = dict[str, Floats]
 """A number for each trial and group, (T, groups), by the statistic's name."""
-
-
-def bounds(column: Number | Labels) -> tuple[float, float]:
-    """Return the ends of a column's range; 0 and 1 for one of two labels."""
-    return (column.low, column.high) if is_number(column) else (0.0, 1.0)
 
 
 def weighted(counters: Floats, factors: Floats) -> Floats:
@@ -67,13 +62,13 @@ def statistics(counters: Integers | Floats, queries: GroupStatistics) -> Statist
     ]
     for place, found in zip(queries.numbers, alone, strict=True):
         results |= {f"{name} of {queries.domain.names[place]}": values for name, values in found.items()}
-    means = [found[mean_name(column)] for column, found in zip(columns, alone, strict=True)]
+    means = [found[column.mean_name] for column, found in zip(columns, alone, strict=True)]
     results["ratio of sums"] = quotient(means[0], means[1])
     if queries.degree == 2:
         first = factors(2, 1)
         shares = [share_of(table.sum(axis=axis), first) for axis in (-1, -2)]
         product = share_of(measured, np.outer(first, first).reshape(-1))
-        spans = [high - low for low, high in map(bounds, columns)]
+        spans = [scale.span for scale in queries.scales]
         covariance = (product - shares[0] * shares[1]) * spans[0] * spans[1]
         variances = [found["variance"] for found in alone]
         results["slope"] = quotient(covariance, variances[1])
@@ -81,18 +76,12 @@ def statistics(counters: Integers | Floats, queries: GroupStatistics) -> Statist
     return results
 
 
-def mean_name(column: Number | Labels) -> str:
-    """Return the name of a column's mean."""
-    return "mean" if is_number(column) else "proportion"
-
-
-def _of_one(counters: Floats, column: Number | Labels, degree: int, weight: int) -> Statistics:
+def _of_one(counters: Floats, column: Column, degree: int, weight: int) -> Statistics:
     """Return the statistics of one number from its own counters, (..., degree + 1), to which a row adds a weight."""
-    low, high = bounds(column)
-    span, mean = high - low, factors(degree, 1)
+    low, span, mean = column.scale.low, column.scale.span, factors(degree, 1)
     share = share_of(counters, mean)
     sums = weighted(counters, low + span * mean) / weight
-    found = {mean_name(column): low + span * share, "sum": sums}
+    found = {column.mean_name: low + span * share, "sum": sums}
     if degree >= 2:
         variance = np.maximum(share_of(counters, factors(degree, 2)) - share**2, 0.0)
         found |= {"variance": span**2 * variance, "standard deviation": span * np.sqrt(variance)}

@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from dpcore.core import Integers, ParameterError, check_memory
-from dpcore.data.columns import Labels, Number, is_number
+from dpcore.data.columns import Column
 from dpcore.queries.groups import GroupQueries, GroupStatistics
 from dpcore.randomness.sampler import MAX_COUNT, MAX_SENSITIVITY
 
@@ -24,14 +24,9 @@ DENSE = 1 << 22
 """Combinations of a group and cells up to which rows are counted in an array of all of them."""
 
 
-def steps(column: Number | Labels) -> int:
-    """Return m, the steps of a column's range."""
-    return 2 * column.ordered if is_number(column) else 1
-
-
 def row_weight(queries: GroupStatistics) -> int:
     """Return what one row adds to all counters together: m^k, or the product of both."""
-    return math.prod(steps(queries.domain.columns[place]) for place in queries.numbers for _ in range(queries.degree))
+    return math.prod(scale.steps for scale in queries.scales for _ in range(queries.degree))
 
 
 def counters_per_group(queries: GroupStatistics) -> int:
@@ -58,10 +53,10 @@ def check_whole_weights(queries: GroupStatistics, *, n: int, shift: int) -> None
     check_memory(numbers, what=f"The {numbers:,} counters", smaller="take fewer groups", each=64)
 
 
-def column_weights(column: Number | Labels, degree: int) -> Integers:
+def column_weights(column: Column, degree: int) -> Integers:
     """Return the weights of each cell, (size, degree + 1); zeros for the reserved cell."""
-    m, cells = steps(column), np.arange(column.ordered, dtype=np.int64)
-    along = 2 * cells + 1 if is_number(column) else cells
+    scale = column.scale
+    m, along = scale.steps, scale.positions
     table = np.zeros((column.size, degree + 1), dtype=np.int64)
     for j in range(degree + 1):
         table[: column.ordered, j] = math.comb(degree, j) * (along**j * (m - along) ** (degree - j))

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpcore.core import exactly
 from dpcore.data.columns import Labels, Number
-from dpcore.mechanisms.grouped.weights import column_weights, steps
+from dpcore.mechanisms.grouped.weights import column_weights
 from dplab.intervals.noise import LaplaceNoise
 from dplab.intervals.surveys import LEVEL, Surveys
 from pages.charts.picture import Area, Axis, Curve, Dots, Picture, Rule
@@ -92,7 +92,7 @@ def one_person() -> Picture:
     """Return what one row more or less adds to the counters, turned by 45°: people A + B, and B − A."""
     turn = np.array([[1, -1], [1, 1]])  # (A, B) to (A + B, B − A)
     line, ends = Number(bins=CELLS), Labels(missing=False)
-    rows, corners = (column_weights(each, 1) / steps(each) for each in (line, ends))
+    rows, corners = (column_weights(each, 1) / each.scale.steps for each in (line, ends))
     together = float(np.abs(rows).sum(axis=1).max())
     rows, ball = rows @ turn, np.concatenate([corners, -corners]) @ turn  # in order around the L1 ball of A and B
     apart = float(np.abs(ball).sum(axis=1).max())

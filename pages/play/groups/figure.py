@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import Booleans, Bound, Floats, Integers
-from dpcore.data.columns import is_number
-from dpcore.mechanisms.grouped.statistics import bounds
 from dpcore.queries.groups import GroupStatistics
 from dplab.intervals.group_means import GroupMeans, declared_groups
 from pages.charts.axes import MARGIN
@@ -71,13 +69,14 @@ class GroupsView:
     @property
     def ends(self) -> tuple[float, float]:
         """The declared bounds of the number."""
-        return bounds(self.queries.domain.columns[self.queries.numbers[0]])
+        scale = self.queries.scales[0]
+        return scale.low, scale.high
 
     @property
     def unit(self) -> str:
         """The number's unit after a space; empty without one."""
         column = self.queries.domain.columns[self.queries.numbers[0]]
-        return f" {column.unit}" if is_number(column) and column.unit else ""
+        return f" {column.unit}" if column.unit else ""
 
     def names(self, groups: Integers) -> list[str]:
         """Return the printable names of groups."""

@@ -14,7 +14,7 @@ from dpcore.data.declarations import Capped, DeclaredColumn, DeclaredTable
 from dpcore.data.product import Product
 from dpcore.data.sources import Bundled, Source, Uploaded
 from dpcore.mechanisms.grouped.mechanism import GroupMechanism
-from dpcore.queries.groups import GroupStatistics, is_measured
+from dpcore.queries.groups import GroupStatistics
 from dpcore.queries.linear import LinearQueries
 from dprelease.plan.groups import MEAN, SPREAD, group_queries, group_reading
 from pages.charts.words import printable_labels
@@ -60,7 +60,7 @@ class GroupColumns:
 def group_columns(source: Source) -> GroupColumns | None:
     """Return the columns that may form groups of a source's number; None for other data, or where there is none."""
     number = source.columns[0] if source.columns else ""
-    if not is_number(source.domain) or not is_measured(source.domain) or not number:
+    if not is_number(source.domain) or not source.domain.mean_name or not number:
         return None
     if isinstance(source.origin, Bundled):
         sample, reading = source.origin.sample, source.reading
@@ -74,7 +74,7 @@ def group_columns(source: Source) -> GroupColumns | None:
         return None
     table, _ = declared_columns(file)
     names = [column.name for column in table.used if _forms_groups(column.on)]
-    if not names or not any(column.name == number and is_measured(column.on) for column in table.used):
+    if not names or not any(column.name == number and column.on.mean_name for column in table.used):
         return None
     titles = dict(zip(names, printable_labels(names), strict=True))
     return GroupColumns(table=table, number=number, titles=titles, file=file)

@@ -8,7 +8,6 @@ import numpy as np
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Floats, exactly
-from dpcore.data.columns import is_number
 from dpcore.queries.groups import GroupStatistics
 from dplab.intervals.planned_margins import margin_of_mean
 from dplab.intervals.released import noise_law
@@ -69,10 +68,9 @@ def margin_picture(request: GroupRequest, epsilon: float, *, n: int) -> tuple[st
     problem, mechanism = request.problem(n), request.mechanism(epsilon)
     queries = request.queries
     column = queries.domain.columns[-1]
-    assert is_number(column)
     people = np.unique(np.geomspace(1, n, POINTS).round()).astype(np.int64)
     margin, noise = margin_of_mean(queries), noise_law(mechanism, problem)
-    largest = column.span
+    largest = queries.scales[0].span
     one = margin.half_width(noise, people=1, level=request.level)
     expected: Floats = one / people  # a mean's margin falls in proportion to the group's rows
 

@@ -10,7 +10,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Booleans, describe_error, exactly
-from dpcore.data.columns import Number, is_number
 from dpcore.mechanisms.grouped.release import GroupState
 from dpcore.randomness import Preview
 from dplab.intervals.group_means import intervals_hold, released_means, true_means
@@ -80,7 +79,7 @@ class GroupWork:
         people, means = true_means(self.state)
         return GroupsView(
             queries=request.queries,
-            number=unit_of(number_of(request), request.queries.domain.names[-1]),
+            number=unit_of(request.queries.domain.columns[-1], request.queries.domain.names[-1]),
             true_people=people,
             true_means=means,
             bound=request.mechanism(epsilon).accuracy(self.state.problem, request.beta),
@@ -94,13 +93,6 @@ class GroupWork:
         return intervals_hold(
             request.mechanism(epsilon), self.state, Preview(request.seed), trials=self.trials, level=request.level
         )
-
-
-def number_of(request: GroupRequest) -> Number:
-    """Return the column of the number."""
-    column = request.queries.domain.columns[-1]
-    assert is_number(column)
-    return column
 
 
 def show_groups(request: GroupRequest, *, links: DeltaGenerator) -> None:
@@ -222,7 +214,12 @@ def _why(work: GroupWork, request: GroupRequest) -> None:
     if smallest:
         given = f"If every group has at least {smallest:,} people"
         said = describe_error(
-            bound, n=problem.n, given=given, subject="no mean", of_range=number_of(request).describe_distance, bold=True
+            bound,
+            n=problem.n,
+            given=given,
+            subject="no mean",
+            of_range=request.queries.domain.columns[-1].describe_distance,
+            bold=True,
         )
     theorem_card(
         bound,

@@ -20,7 +20,6 @@ from dpcore.mechanisms.grouped.weights import (
     counters_of_rows,
     counters_per_group,
     row_weight,
-    steps,
     weights,
 )
 from dpcore.queries.groups import GroupStatistics
@@ -38,7 +37,7 @@ COLUMNS = [
 @pytest.mark.parametrize("degree", [1, 2, 3])
 @pytest.mark.parametrize("column", COLUMNS, ids=repr)
 def test_weights_are_bernstein_polynomials_exactly(column: Number | Labels, degree: int) -> None:
-    m, table = steps(column), column_weights(column, degree)
+    m, table = column.scale.steps, column_weights(column, degree)
     for cell in range(column.ordered):
         share = Fraction(2 * cell + 1, 2 * column.ordered) if isinstance(column, Number) else Fraction(cell)
         for j in range(degree + 1):
@@ -49,7 +48,7 @@ def test_weights_are_bernstein_polynomials_exactly(column: Number | Labels, degr
 
 def test_the_largest_weights_that_fit_are_exact() -> None:
     column = Number(bits=16)
-    table, m = column_weights(column, 3), steps(column)
+    table, m = column_weights(column, 3), column.scale.steps
     assert (table.sum(axis=1) == m**3).all() and m**3 == 1 << 51
     for cell in (0, 1, 32_767, 65_535):
         i = 2 * cell + 1
