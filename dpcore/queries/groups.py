@@ -24,7 +24,7 @@ def is_measured(column: Number | Labels) -> bool:
     """Return whether a column has a mean: a number with cells of equal width, or one of two labels (a proportion)."""
     if is_number(column):
         return not column.cuts and not is_dates(column)
-    return is_labels(column) and len(column.labels) == 2
+    return is_labels(column) and column.ordered == 2
 
 
 @dataclass(frozen=True, kw_only=True)
