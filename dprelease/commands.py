@@ -38,6 +38,7 @@ from dprelease.ledger.records import (
     Busy,
     Failed,
     LedgerError,
+    LedgerNotPrivate,
     Refused,
     Registration,
     Role,
@@ -437,7 +438,8 @@ def main(arguments: Sequence[str], *, program: str = "run.py") -> int:
         for line in lines:
             _print(line, sys.stdout)
     except (LedgerError, ParameterError, DataError) as error:
-        _print(str(error), sys.stderr)
+        place = f" The ledger is in {options.ledger}." if isinstance(error, LedgerNotPrivate) else ""
+        _print(f"{error}{place}", sys.stderr)
         return 1
     except OSError as error:
         _print(f"{error.filename or 'A file'}: {error.strerror}.", sys.stderr)

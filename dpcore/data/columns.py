@@ -393,7 +393,7 @@ class Labels(Column):
     @override
     @property
     def mean_name(self) -> str:
-        return "proportion" if len(self.labels) == 2 else ""
+        return "proportion" if self.ordered == 2 else ""
 
     @override
     @property
@@ -434,6 +434,57 @@ class Labels(Column):
         codes = np.asarray(values, dtype=np.int64)
         unknown = (codes < 0) | (codes >= len(self.labels))
         encoded: Integers = np.where(unknown, len(self.labels) if self.missing else 0, codes)
+        return encoded
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelAndRest(Labels):
+    """Two cells of a column of labels: all other declared labels together, and one label, of which there is a share.
+
+    Attributes:
+        label: one of the labels; its cell is the second.
+    """
+
+    label: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.label not in self.labels or len(self.labels) < 2:
+            raise ParameterError("A label is told apart from the rest where it is one of several declared labels.")
+
+    @property
+    def declared(self) -> Labels:
+        """The column as it is declared, with a cell for each label."""
+        return Labels(labels=self.labels, missing=self.missing, yes_no=self.yes_no)
+
+    @override
+    @property
+    def size(self) -> int:
+        """The rest, the label, and the cell for anything else."""
+        return 2 + int(self.missing)
+
+    @override
+    @property
+    def cell_names(self) -> tuple[str, ...]:
+        return f"not {self.label}", self.label
+
+    @override
+    def points(self) -> list[str]:
+        return list(self.cell_names)
+
+    @override
+    def describe(self, cell: int) -> str:
+        return self.cell_names[cell] if cell < 2 else "any other value"
+
+    @override
+    def ends(self, first: int, last: int) -> tuple[str, str]:
+        return self.cell_names[first], self.cell_names[last]
+
+    @override
+    def encode(self, values: NDArray[Any]) -> Integers:
+        """Cell of each row, (n,), from codes of the labels as declared."""
+        codes = super().encode(values)
+        encoded: Integers = np.where(codes == len(self.labels), 2, codes == self.labels.index(self.label))
         return encoded
 
 

@@ -107,7 +107,7 @@ def _column(kind: Number | Labels, cells: NDArray[np.intp], generator: np.random
 
     missing = cells >= kind.ordered
     if is_labels(kind):
-        return pd.Categorical.from_codes(np.where(missing, -1, cells), list(kind.labels))
+        return pd.Categorical.from_codes(np.where(missing, -1, cells), list(kind.cell_names))
     edges, place = kind.edges, np.where(missing, 0, cells)
     low, high = edges[place], edges[place + 1]
     numbers = np.minimum(low + generator.random(len(cells)) * (high - low), np.nextafter(high, low))

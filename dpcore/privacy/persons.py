@@ -30,7 +30,7 @@ ROUNDING = 1 - 1e-12
 """Of a sum of deltas: rounded up to whole units it is no more than these are."""
 
 
-def rows_delta(epsilon: float, draws: Sequence[tuple[float, int, int]], *, rows: int) -> float:
+def rows_delta(epsilon: float, draws: Sequence[tuple[float, int, float]], *, rows: int) -> float:
     """Return a delta that Gaussian draws together keep at this epsilon where so many rows are added at once.
 
     Args:
@@ -46,7 +46,7 @@ def rows_delta(epsilon: float, draws: Sequence[tuple[float, int, int]], *, rows:
 
 
 @lru_cache(maxsize=1024)
-def least_epsilon(guarantee: Guarantee, draws: tuple[tuple[float, int, int], ...], *, rows: int) -> Guarantee:
+def least_epsilon(guarantee: Guarantee, draws: tuple[tuple[float, int, float], ...], *, rows: int) -> Guarantee:
     """Return the guarantee with the least epsilon that these Gaussian draws together keep at its delta; kept.
 
     Args:

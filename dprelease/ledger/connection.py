@@ -23,6 +23,7 @@ from dprelease.ledger.records import (
     LedgerBusy,
     LedgerDamaged,
     LedgerError,
+    LedgerNotPrivate,
     LedgerUnsure,
 )
 from dprelease.ledger.schema import APPLICATION, CHECKS, EARLIER_CHECKS, VERSION, script
@@ -144,12 +145,12 @@ def create_private_file(path: Path, content: bytes = b"") -> None:
 
 
 def require_private(path: Path, sentence: str) -> None:
-    """Raise LedgerError with this sentence if another account may access a file or folder (POSIX only)."""
+    """Raise LedgerNotPrivate with this sentence if another account may access a file or folder (POSIX only)."""
     if os.name == "posix":
         with translate_errors():
             status = path.stat()
         if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
-            raise LedgerError(sentence)
+            raise LedgerNotPrivate(sentence)
 
 
 def sync_folder(folder: Path) -> None:

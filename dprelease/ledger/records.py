@@ -63,6 +63,10 @@ class LedgerUnsure(LedgerError):
     """It is unknown whether something was written, or will remain written."""
 
 
+class LedgerNotPrivate(LedgerError):
+    """Another account may enter or change the ledger's folder or key; the sentence names no path."""
+
+
 class LedgerDamaged(LedgerError):
     """The file is readable but its contents are not a valid ledger: a copy may replace it."""
 

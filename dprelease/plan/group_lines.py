@@ -1,4 +1,4 @@
-"""Lines of text that name statistics by group: “mean income by region, sex”, “share smoker = yes by age band”.
+"""Lines of text that name statistics by group: “mean income by region, sex”, “share smoker = no by age band”.
 
 A line begins with the statistic, names its columns, and after “by” those that form groups; “groups of 300” at the end
 declares the rows of the smallest group. Everything here is public.
@@ -31,7 +31,7 @@ from dprelease.plan.groups import (
     SPREAD,
     STATISTICS,
     SUM,
-    is_two_labels,
+    has_shares,
 )
 
 QUARTILES, DECILES = (0.25, 0.5, 0.75), tuple(place / 10 for place in range(1, 10))
@@ -71,13 +71,14 @@ class GroupLine:
     by: tuple[str, ...]
     min_rows: int = 0
     quantiles: tuple[float, ...] = ()
+    label: str = ""
 
 
 def read_group_line(line: str, table: DeclaredTable) -> GroupLine | None:
     """Parse a line; None where it is too long, or does not begin with a statistic or begins with a column's name.
 
     Raises:
-        ParameterError: one sentence on what is unknown; a share is of the second of two labels.
+        ParameterError: one sentence on what is unknown; of two labels a share is of the second where none is named.
     """
     begins = BEGINS.match(line.strip()) if len(line) <= MAX_LETTERS else None
     if begins is None or _named(line.strip(), table):
@@ -88,12 +89,13 @@ def read_group_line(line: str, table: DeclaredTable) -> GroupLine | None:
         rest, min_rows = rest[: smallest.start()], int(smallest[1].replace(",", "") or 0)
     statistic = WORDS[word]
     measured, by = _split(rest, table)
-    columns = (_share(measured, table),) if statistic == SHARE else _names(measured, table)
+    column, label = _share(measured, table) if statistic == SHARE else ("", "")
+    columns = (column,) if column else _names(measured, table)
     kind = STATISTICS[statistic]
     if len(columns) != kind.columns:
         number = {0: "no column", 1: "one column"}.get(kind.columns, "two columns")
         raise ParameterError(f"“{kind.title}” is of {number}, by other columns.")
-    return GroupLine(statistic, columns, by, min_rows, NAMED_SHARES.get(word, ()))
+    return GroupLine(statistic, columns, by, min_rows, NAMED_SHARES.get(word, ()), label)
 
 
 def _split(text: str, table: DeclaredTable) -> tuple[str, tuple[str, ...]]:
@@ -135,27 +137,27 @@ def _named(text: str, table: DeclaredTable) -> str:
     return next((name for name in names if re.match(rf"{re.escape(name)}(?![^\W_])", text)), "")
 
 
-def _share(text: str, table: DeclaredTable) -> str:
-    """Return the column of “smoker = yes”; only the second of two labels has a share.
+def _share(text: str, table: DeclaredTable) -> tuple[str, str]:
+    """Return the column and the label of “smoker = no”; no label for the second of two, as where none is named.
 
     Raises:
-        ParameterError: the column or the label is another.
+        ParameterError: the column or the label is unknown, or no label of more than two is named.
     """
     name = _named(text, table)
     if not name:
         raise ParameterError(f"“{text[:SHOWN]}” does not begin with the name of a column.")
-    on, label = table.on(name), re.sub(r"^\s*(?:==?|is\b)?\s*", "", text[len(name) :]).strip()
-    if not is_two_labels(on):
-        raise ParameterError(f"a share needs a column of two labels, and “{name}” is another.")
-    assert is_labels(on)
-    return _second_label(name, on, label)
+    on, written = table.on(name), re.sub(r"^\s*(?:==?|is\b)?\s*", "", text[len(name) :]).strip()
+    if not (is_labels(on) and has_shares(on)):
+        raise ParameterError(f"a share needs a column of labels, and “{name}” is another.")
+    if not written and len(on.labels) > 2:
+        raise ParameterError(f"a share is of one label: name it, as in “share {name} = {on.labels[0]}”.")
+    label = _label_of(name, on, written) if written else on.labels[1]
+    return name, "" if on.labels[1:] == (label,) else label
 
 
-def _second_label(name: str, on: Labels, label: str) -> str:
-    """Return the column's name if the label is its second, or none is named."""
-    first, second = on.labels
-    if label and label.casefold() not in (first.casefold(), second.casefold()):
-        raise ParameterError(f"“{name}” has no label “{label[:SHOWN]}”.")
-    if label and label != second and label.casefold() != second.casefold():
-        raise ParameterError(f"a share is of the second label, “{name} = {second}”; the rest have “{first}”.")
-    return name
+def _label_of(name: str, on: Labels, written: str) -> str:
+    """Return the label that is written, or the only one that differs from it in capital letters."""
+    alike = [label for label in on.labels if label.casefold() == written.casefold()]
+    if written not in on.labels and len(alike) != 1:
+        raise ParameterError(f"“{name}” has no label “{written[:SHOWN]}”.")
+    return written if written in on.labels else alike[0]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from dpcore.core import ParameterError, Queries
 from dpcore.core.problem import MAX_ROWS
-from dpcore.data.columns import Column, is_number
+from dpcore.data.columns import LabelAndRest, Labels, Number, is_labels, is_number
 from dpcore.data.declarations import Capped, DeclaredTable, bin_ranges
 from dpcore.data.product import Product
 from dpcore.data.readings import Columns, Reading
@@ -74,6 +74,7 @@ def check_shape(
     quantiles: Sequence[float] = (),
     whole_population: bool = False,
     also: Sequence[str] = (),
+    label: str = "",
 ) -> None:
     """Raise ParameterError with one sentence where a statistic does not take these columns and settings."""
     kind = STATISTICS.get(statistic)
@@ -92,18 +93,29 @@ def check_shape(
         raise ParameterError(f"The smallest group has between 0 and {MAX_ROWS:,} rows.")
     if bool(quantiles) != (statistic == QUANTILES):
         raise ParameterError("Quantiles need the shares of the rows below them, and other statistics have none.")
+    if label and statistic != SHARE:
+        raise ParameterError("Only a share is of a label.")
     if whole_population and statistic not in SAMPLED:
         raise ParameterError("Only of a share, or of a mean with its spread, is it declared that everybody is there.")
     if len(set(also)) < len(also) or not {*also} <= {*FOLLOWING.get(statistic, ())}:
         raise ParameterError(f"The counters of “{kind.title}” do not release all of: {', '.join(also)}.")
 
 
-def group_reading(table: DeclaredTable, columns: Sequence[str], by: Sequence[str]) -> Reading:
-    """Return the reading of the columns that form groups, then of the measured ones, with all their cells."""
+def group_reading(table: DeclaredTable, columns: Sequence[str], by: Sequence[str], *, label: str = "") -> Reading:
+    """Return the reading of the columns that form groups, then of the measured ones, with all their cells.
+
+    Args:
+        table: the declared table.
+        columns: measured columns.
+        by: columns that form groups.
+        label: of which a share is; empty for other statistics, and for the second of two labels.
+    """
     grouped = [table.on(name) for name in by]
     domains = [bin_ranges(on, bins=GROUP_BINS) if is_number(on) else on for on in grouped]
-    names = (*by, *columns)
-    product = Product(names=names, columns=(*domains, *(table.on(name) for name in columns)))
+    names, measured = (*by, *columns), [table.on(name) for name in columns]
+    if label:
+        measured = [label_and_rest(on, label) for on in measured]
+    product = Product(names=names, columns=(*domains, *measured))
     reading = Columns(names=names, on=product)
     return Capped(reading=reading, person=table.person, rows=table.person_rows) if table.person else reading
 
@@ -126,8 +138,8 @@ def group_queries(
         return Marginals(domain=domain, ways=count)
     numbers = tuple(range(count - kind.columns, count))
     measured = [domain.columns[place] for place in numbers]
-    if statistic == SHARE and not is_two_labels(measured[0]):
-        raise ParameterError("A share is of a column of two labels.")
+    if statistic == SHARE and measured[0].mean_name != "proportion":
+        raise ParameterError("A share is of one label: name it, or take a column of two labels.")
     if statistic != SHARE and not all(each.mean_name == "mean" for each in measured):
         raise ParameterError(f"“{kind.title}” is of columns of numbers with equal cells.")
     if statistic == QUANTILES:
@@ -137,9 +149,24 @@ def group_queries(
     )
 
 
-def is_two_labels(on: Column) -> bool:
-    """Return whether a column has two labels; a share is of the rows with the second."""
-    return on.mean_name == "proportion"
+def has_shares(on: Number | Labels) -> bool:
+    """Return whether there is a share of a column's labels: of at least two."""
+    return is_labels(on) and len(on.labels) > 1
+
+
+def label_and_rest(on: Number | Labels, label: str) -> Labels:
+    """Return two cells of a column of labels, of which the second is this label; as declared where that is so already.
+
+    The rows with the label are counted as they are: the share has no other noise than that of the second label.
+
+    Raises:
+        ParameterError: the column has no such label, or no other.
+    """
+    if not (is_labels(on) and has_shares(on) and label in on.labels):
+        raise ParameterError("A share is of one of the declared labels of its column, which has at least two.")
+    if on.labels[1:] == (label,):
+        return on
+    return LabelAndRest(labels=on.labels, missing=on.missing, yes_no=on.yes_no, label=label)
 
 
 def declared_groups(domain: Product, statistic: str) -> int:

@@ -12,7 +12,7 @@ from dpcore.data.declarations import DeclaredTable
 from dpcore.mechanisms import entry as entry_of
 from dpcore.queries.marginals import Marginals
 from dprelease.plan.group_lines import QUARTILES
-from dprelease.plan.groups import FOLLOWING, MEAN, PEOPLE, QUANTILES, SAMPLED, SPREAD, STATISTICS, check_shape
+from dprelease.plan.groups import FOLLOWING, MEAN, PEOPLE, QUANTILES, SAMPLED, SHARE, SPREAD, STATISTICS, check_shape
 from dprelease.plan.predicates import Lines
 from dprelease.requests.codec import check_fields, decode_number
 from dprelease.requests.parts import decode_parameters, encode_parameters
@@ -51,6 +51,7 @@ class PlannedQuestion:
         quantiles: shares of a group's rows, for quantiles by group.
         whole_population: whether everybody is in the table, so that a release has no interval for sampling.
         also: keys of other statistics of the same counters, which cost nothing more: see ``shared``.
+        label: of which a share is; empty for the second of two labels.
     """
 
     columns: tuple[str, ...]
@@ -68,6 +69,7 @@ class PlannedQuestion:
     quantiles: tuple[float, ...] = ()
     whole_population: bool = False
     also: tuple[str, ...] = ()
+    label: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", dict(self.values))
@@ -81,8 +83,9 @@ class PlannedQuestion:
                 quantiles=self.quantiles,
                 whole_population=self.whole_population,
                 also=self.also,
+                label=self.label,
             )
-        elif self.by or self.min_rows or self.quantiles or self.whole_population or self.also:
+        elif self.by or self.min_rows or self.quantiles or self.whole_population or self.also or self.label:
             raise ParameterError("Only a statistic by group has columns that form groups, and a smallest group.")
         elif not self.columns or len(set(self.columns)) < len(self.columns):
             raise ParameterError("A statistic needs one column, or several different columns.")
@@ -147,6 +150,7 @@ def write_question(question: PlannedQuestion, mechanism: Mechanism) -> dict[str,
         "quantiles": [exactly(share) for share in question.quantiles],
         "whole_population": question.whole_population,
         "also": list(question.also),
+        "label": question.label,
     }
     return document | {name: value for name, value in more.items() if value}
 
@@ -154,7 +158,7 @@ def write_question(question: PlannedQuestion, mechanism: Mechanism) -> dict[str,
 def read_question(document: Any) -> PlannedQuestion:
     """Read a question from the file's mapping; raises ParameterError with one sentence for unknown contents."""
     optional = {"target", "pinned", "ways", "asks"}
-    optional |= {"statistic", "by", "min_rows", "quantiles", "whole_population", "also"}
+    optional |= {"statistic", "by", "min_rows", "quantiles", "whole_population", "also", "label"}
     check_fields(document, "question", {"columns", "queries", "mechanism", "epsilon"}, optional=optional)
     check_fields(document["mechanism"], "mechanism of the statistic", {"key"}, optional={"parameters"})
     columns, queries, mechanism = document["columns"], document["queries"], document["mechanism"]
@@ -173,6 +177,9 @@ def read_question(document: Any) -> PlannedQuestion:
     also = document.get("also", [])
     if not isinstance(also, list) or not all(isinstance(each, str) for each in also):
         raise ParameterError("The further statistics of the same counters must be a list of strings.")
+    label = document.get("label", "")
+    if not isinstance(label, str):
+        raise ParameterError("The label of a share must be a string.")
     if type(min_rows) is not int or not isinstance(quantiles, list) or len(quantiles) > MAX_QUANTILES:
         raise ParameterError(
             f"The smallest group must be an integer, and the quantiles a list of at most {MAX_QUANTILES}."
@@ -197,6 +204,7 @@ def read_question(document: Any) -> PlannedQuestion:
         quantiles=tuple(decode_number(each, "A quantile of a statistic") for each in quantiles),
         whole_population=document.get("whole_population", False),
         also=tuple(also),
+        label=label,
     )
 
 
@@ -223,7 +231,7 @@ def questions_of_lines(parsed: Lines, *, epsilon: float) -> list[PlannedQuestion
     return questions + [
         replace(
             group_question(each.statistic, each.columns, each.by, epsilon=epsilon),
-            min_rows=each.min_rows, quantiles=each.quantiles,
+            min_rows=each.min_rows, quantiles=each.quantiles, label=each.label,
         )
         for each in parsed.groups
     ]  # fmt: skip
@@ -246,6 +254,8 @@ def shared(first: PlannedQuestion, second: PlannedQuestion, table: DeclaredTable
         min_rows = second.min_rows or first.min_rows
         return replace(first, quantiles=shares, min_rows=min_rows) if len(shares) <= MAX_QUANTILES else None
 
+    if first.statistic == second.statistic == SHARE and first.label != second.label:
+        return None
     columns = first.columns or second.columns
     wanted = [first.statistic, *first.also, second.statistic, *second.also]
     leader = next((each for each in (SPREAD, *wanted) if each in wanted and each != PEOPLE), PEOPLE)
@@ -265,6 +275,20 @@ def shared(first: PlannedQuestion, second: PlannedQuestion, table: DeclaredTable
         target=first.target if leader == first.statistic or (first.statistic, leader) == (MEAN, SPREAD) else None,
         min_rows=second.min_rows or first.min_rows, whole_population=sampled.whole_population,
     )  # fmt: skip
+
+
+def place_of_complement(questions: Sequence[PlannedQuestion], share: PlannedQuestion, table: DeclaredTable) -> int:
+    """Return the number of the statistic, from 1, that is the share of the other one of two labels; 0 for none.
+
+    Where everything else has a cell of its own, both are shares of the rows with one of the two labels.
+    """
+    if share.statistic != SHARE or len(table.on(share.columns[0]).cell_names) > 2:
+        return 0
+    same = [
+        (each.statistic, each.columns, {*each.by}) == (SHARE, share.columns, {*share.by}) and each.label != share.label
+        for each in questions
+    ]
+    return same.index(True) + 1 if True in same else 0
 
 
 def sharing_draws(questions: Sequence[PlannedQuestion], table: DeclaredTable) -> list[PlannedQuestion]:

@@ -11,7 +11,8 @@ Its file is versioned JSON; unknown contents are refused in one sentence:
 
 "file_format" is present, as in a request, where the table's file needs other settings than the default. A statistic by
 group also has "statistic", "by" (the columns that form groups) and perhaps "min_rows", "quantiles",
-"whole_population" and "also" (other statistics of the same counters). Intervals of another level than 95% are named by
+"whole_population", "also" (other statistics of the same counters) and "label" (of which a share is, where it is not the
+second of two). Intervals of another level than 95% are named by
 "level", as in a request.
 
 >>> from dpcore.data.declarations import DeclaredColumn, DeclaredTable
@@ -151,7 +152,7 @@ class Plan:
         if question.lines:
             return cut_at(question.lines, question.columns, self.table)
         if question.statistic:
-            return group_reading(self.table, question.columns, question.by)
+            return group_reading(self.table, question.columns, question.by, label=question.label)
         return (self.table.whole if question.ways else self.table.reading)(*question.columns)
 
     def problem(self, question: PlannedQuestion) -> Problem:

@@ -77,7 +77,7 @@ def statistic_title(table: DeclaredTable, question: PlannedQuestion) -> str:
     if question.statistic == PEOPLE:
         return title if not table.person else "Rows"
     if question.statistic == SHARE:
-        return f"Share with {names[0]} = {share_label(table, question.columns[0])}"
+        return f"Share with {names[0]} = {share_label(table, question)}"
     if question.statistic == RATIO:
         return f"Ratio of {names[0]} to {names[1]}"
     if question.statistic == SLOPE:
@@ -88,6 +88,6 @@ def statistic_title(table: DeclaredTable, question: PlannedQuestion) -> str:
     return f"{title} of {names[0]}"
 
 
-def share_label(table: DeclaredTable, column: str) -> str:
-    """Return the label of which a share is released: the second of two."""
-    return clean_name(table.on(column).describe(1))
+def share_label(table: DeclaredTable, question: PlannedQuestion) -> str:
+    """Return the label of which a share is released: the named one, else the second of two."""
+    return clean_name(question.label or table.on(question.columns[0]).describe(1))

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dpcore.core import Domain, Neighbours, ParameterError, Queries, exactly
-from dpcore.data.columns import Labels, Number
+from dpcore.data.columns import LabelAndRest, Labels, Number
 from dpcore.data.dates import Ages, Dates
 from dpcore.data.declarations import Capped, DeclaredColumn, DeclaredTable
 from dpcore.data.lists import ListColumns
@@ -37,7 +37,7 @@ from dprelease.ledger.records import MAX_WORDS, is_words
 CODEC_TYPES: Mapping[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Number, Ages, Dates, Labels, Product),
+        *(Number, Ages, Dates, Labels, LabelAndRest, Product),
         *(DeclaredColumn, DeclaredTable, Capped, Format),
         *(Columns, YesNo, Several, Vectors, Coded, Measure, Predicate, ListColumns, TextColumn),
         *(Thresholds, Intervals, Rectangles, Cells, LinearQueries, AtLeast, Marginals, Halfspaces, RangeBoxes, Inputs),

@@ -564,7 +564,7 @@ def _column_fits(kind: Number | Labels, cells: set[str]) -> bool:
     """Return whether these values are possible in a column of synthetic rows."""
     cells -= {""} if kind.missing else set()
     if is_labels(kind):
-        return cells <= {*map(escape_formula, kind.labels)}
+        return cells <= {*map(escape_formula, kind.cell_names)}
     low, high = float(kind.edges[0]), float(kind.edges[-1])
     if is_dates(kind):
         return cells <= {written(unit, kind.step) for unit in range(int(low), int(high))}

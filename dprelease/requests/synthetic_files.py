@@ -114,7 +114,7 @@ def count_rows(domain: Product, blocks: Iterable[Rows], sets: Sequence[Set]) -> 
 def _reader(kind: Number | Labels) -> Callable[[Sequence[str]], Integers]:
     """Return the function from the texts of a column to its cells."""
     if is_labels(kind):
-        codes = {escape_formula(label): code for code, label in enumerate(kind.labels)}
+        codes = {escape_formula(label): code for code, label in enumerate(kind.cell_names)}
     elif is_dates(kind):
         units = range(period_of(kind.first, kind.step), period_of(kind.last, kind.step) + 1)
         cells = kind.encode(np.array(units) + 0.5).tolist()

@@ -13,6 +13,7 @@ from dpcore.data.dates import is_dates
 from dpcore.data.declarations import MAX_PERSON_ROWS, DeclaredTable, coarsen
 from dpcore.data.dictionaries.description import CATEGORY
 from dpcore.data.dictionaries.labels import split_labels
+from dpcore.data.dictionaries.names import identifying_column
 from dpcore.data.sources import SIDE_BITS, Source
 from pages.charts.words import as_code
 from pages.data.descriptions.controls import open_description, save_description
@@ -144,7 +145,12 @@ def _unit(file: SessionFile) -> tuple[str, int]:
         "Who is protected?", list(UNITS), format_func=lambda key: UNITS[key], key=file.unit_key, horizontal=True,
         persist_state="session",
     )  # fmt: skip
+    suggested = identifying_column(file.table.columns)
     if unit != PERSON:
+        if suggested:
+            st.caption(
+                f"By its name, {as_code(suggested)} says whose row it is. Protect persons if one has several rows."
+            )
         return "", 1
     column, cap = st.columns(2)
     # No default: a guarantee for the persons of a wrong column would be worthless.
@@ -157,7 +163,17 @@ def _unit(file: SessionFile) -> tuple[str, int]:
         help="The first rows of a person in the file are used and later ones left out. Rows without a person "
              f"are left out, too. {GROUP_PRIVACY}",
     )  # fmt: skip
+    if suggested and not person:
+        st.button(
+            f"Take {as_code(suggested)}, by its name", on_click=_set_person, args=(file, suggested),
+            help="Only the names of the columns were used. Check that each person has one value of it.",
+        )  # fmt: skip
     return str(person or ""), int(rows)
+
+
+def _set_person(file: SessionFile, column: str) -> None:
+    """Callback: choose the column that identifies the person."""
+    SessionKey(f"{file.prefix}person", "").value = column
 
 
 def _choose_columns(file: SessionFile, table: DeclaredTable) -> tuple[Source, DeclaredTable] | None:

@@ -12,7 +12,14 @@ from dpcore.data.columns import is_labels, is_number
 from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Thresholds, classes_for
 from dplab import advice
-from dprelease.plan.planned_question import QUANTITIES, WHOLE_TABLE, PlannedQuestion, questions_of_lines, shared
+from dprelease.plan.planned_question import (
+    QUANTITIES,
+    WHOLE_TABLE,
+    PlannedQuestion,
+    place_of_complement,
+    questions_of_lines,
+    shared,
+)
 from dprelease.plan.predicates import read_lines
 from dprelease.plan.questions import MAX_QUESTIONS
 from dprelease.plan.titles import RANGE_TITLES, question_title
@@ -71,7 +78,7 @@ def add_question(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) ->
         options |= available_groups(plan_table, columns, by, epsilon=EPSILON)
         if not options:
             if by:
-                st.caption("By group: two numbers, one number, one column of two labels, or no column for people.")
+                st.caption("By group: two numbers, one number, one column of labels, or no column for people.")
             return
         option_key = st.selectbox(
             "Statistic", list(options), format_func=lambda key: options[key][0], key=f"plan_asked_{plan_table.key}"
@@ -134,6 +141,10 @@ def with_shared_draws(
     """Return the plan with new statistics, and a sentence on each that follows from the noise of another one."""
     together, notes = list(questions), []
     for each in new:
+        if place := place_of_complement(together, each, plan_table.table):
+            title = question_title(plan_table.table, each)
+            notes.append(f"“{title}” costs nothing more: it is 1 minus the share of statistic {place}.")
+            continue
         for place, before in enumerate(together):
             one = shared(before, each, plan_table.table)
             if one is None or refusal_reason(plan_table, one):

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from dpcore.data.columns import is_labels
 from dpcore.queries.groups import MAX_GROUP_COLUMNS
 from dprelease.plan.groups import (
     MEAN,
@@ -17,7 +18,7 @@ from dprelease.plan.groups import (
     SHARE,
     SLOPE,
     STATISTICS,
-    is_two_labels,
+    has_shares,
 )
 from dprelease.plan.planned_question import PlannedQuestion, group_question
 from dprelease.plan.titles import NAMED_QUANTILES, statistic_title
@@ -38,12 +39,12 @@ def available_groups(
     numbers = sum(on.mean_name == "mean" for on in domains)
     options: dict[str, tuple[str, PlannedQuestion]] = {}
     for statistic, kind in STATISTICS.items():
-        labels = len(domains) == 1 and is_two_labels(domains[0])
+        labels = len(domains) == 1 and has_shares(domains[0])
         fits = labels if statistic == SHARE else numbers == len(domains)
         if not fits or len(domains) != kind.columns or (not by and statistic in WITHOUT_GROUPS):
             continue
         question = group_question(statistic, columns, by, epsilon=epsilon)
-        title = statistic_title(plan_table.table, question) if statistic in (SHARE, RATIO, SLOPE) else kind.title
+        title = statistic_title(plan_table.table, question) if statistic in (RATIO, SLOPE) else kind.title
         options[f"by-{statistic}"] = title, question
     return options
 
@@ -70,7 +71,7 @@ def group_settings(plan_table: PlanTable, question: PlannedQuestion) -> PlannedQ
         )
         question = replace(question, quantiles=shares)
     if question.statistic == SHARE:
-        st.caption("The share is of the second label. For the first one, exchange the labels on the Data page.")
+        question = replace(question, label=_pick_label(plan_table, question.columns[0]))
     if question.statistic in SAMPLED:
         everybody = st.toggle(
             "Everybody is in the table", key=f"plan_everybody_{plan_table.key}",
@@ -85,3 +86,15 @@ def group_settings(plan_table: PlanTable, question: PlannedQuestion) -> PlannedQ
         help="How many the smallest group has at least, if that is public. The margin is predicted for it.",
     )  # fmt: skip
     return replace(question, min_rows=int(smallest or 0))
+
+
+def _pick_label(plan_table: PlanTable, column: str) -> str:
+    """Draw the control of the label of which a share is, and return it; empty for the second of two labels."""
+    on = plan_table.table.on(column)
+    assert is_labels(on)
+    place = [each.name for each in plan_table.table.columns].index(column)
+    label = st.selectbox(
+        "With the label", on.labels, index=int(len(on.labels) == 2), key=f"plan_label_{plan_table.key}_{place}",
+        help="The share of the rows with this label, among the rows with a declared label.",
+    )  # fmt: skip
+    return "" if on.labels[1:] == (label,) else label

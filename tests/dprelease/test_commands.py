@@ -346,3 +346,10 @@ def test_a_reader_that_has_gone_ends_nothing_and_prints_nothing(capsys: pytest.C
         os.close(writing)
         assert done.returncode == code and not (done.stdout or done.stderr), command
     assert Path("second/certificate.json").is_file()
+
+
+def test_a_folder_that_others_may_enter_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert told(capsys, REGISTER)[0] == 0
+    default_folder().chmod(0o755)
+    code, sentence = told(capsys, "ledger show")
+    assert code == 1 and sentence.endswith(f"(`chmod 700`). The ledger is in {default_folder()}.\n")

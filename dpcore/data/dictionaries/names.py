@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from dpcore.data.dictionaries.description import AGE, CATEGORY, DATE, WHOLE, YES_NO, DescribedColumn
 
@@ -14,6 +15,17 @@ BIRTHS = {"birth", "birthdate", "birthday", "dob", "nacimiento", "naissance"}
 NO_DATES = {"candidate", "consolidate", "mandate", "update", "validate"}
 """Words that end as “startdate” does."""
 IDS = {"id", "ids", "uuid", "guid", "ssn", "identifier", "passport", "email", "phone", "iban"}
+PERSONS = {"person", "patient", "participant", "respondent", "customer", "client", "user"}
+"""Names of columns that say whose row it is."""
+ROLES = {
+    *("subject", "member", "employee", "student", "pupil", "citizen", "policyholder", "personen", "patienten"),
+    *("teilnehmer", "versicherten", "kunden", "mitarbeiter", "mitglieds", "personne", "persona", "paciente"),
+}
+"""Words that do so with one of NUMBERS; alone they may name a property."""
+HOUSEHOLDS = {"household", "haushalt", "haushalts", "family", "hh", "hogar"}
+NUMBERS = {*IDS, "nr", "no", "number", "nummer", "key", "pseudonym", "kennung", "identifiant", "numero"}
+OWN_NUMBERS = {"ssn", "passport", "pid"}
+"""Identifiers that only a person has."""
 POSTCODES = {"postcode", "postal", "plz", "zip", "zipcode"}
 """Numbers of no quantity, and of more places than statistics can tell apart."""
 QUESTIONS = {"is", "has", "was", "had", "did", "does", "are"}
@@ -39,6 +51,35 @@ def words_of(name: str) -> list[str]:
     return [word.lower() for word in WORD.findall(name)]
 
 
+def identifying_column(names: Sequence[str]) -> str:
+    """Return the column that says whose row it is, by the names alone; empty where no name does.
+
+    The number of a household is returned where no column is that of a person.
+
+    >>> identifying_column(["region", "household_id", "personID"]), identifying_column(["Versichertennummer", "age"])
+    ('personID', 'Versichertennummer')
+    >>> identifying_column(["id", "patient_age", "num_persons", "is_member"])
+    ''
+    """
+    return next((name for name in names if _is_person(name)), "") or next(
+        (name for name in names if _is_numbered(name, HOUSEHOLDS)), ""
+    )
+
+
+def _is_person(name: str) -> bool:
+    """Return whether a name is of a person or a person's number."""
+    words = {*words_of(name)}
+    alone = "".join(words_of(name)) in PERSONS or bool(words & OWN_NUMBERS and words <= OWN_NUMBERS | NUMBERS)
+    return alone or _is_numbered(name, PERSONS | ROLES)
+
+
+def _is_numbered(name: str, owners: set[str]) -> bool:
+    """Return whether a name is one of these words and its number, in one word or in two."""
+    words = words_of(name)
+    joined = "".join([*words[1:], "id"] if words[:1] == ["id"] else words)
+    return any(joined == owner + number for owner in owners for number in NUMBERS)
+
+
 def is_date_name(name: str) -> bool:
     """Return whether a name says that a column holds dates.
 
@@ -59,7 +100,7 @@ def suggest_from_name(name: str) -> DescribedColumn | None:
     """
     words = words_of(name)
     found = set(words)
-    if found & (IDS | POSTCODES):
+    if found & (IDS | POSTCODES) or identifying_column([name]):
         return DescribedColumn(name=name, used=False)
     if found & GROUPED:
         return None

@@ -183,7 +183,14 @@ def best_variances(shifts: Floats, *, weights: Floats) -> Floats:
 
 @lru_cache(maxsize=64)
 def draws_of(plan: ResidualPlan) -> tuple[tuple[float, int, int], ...]:
-    """Return (sigma, number of draws, squared shift under a worst pair) of each part of a plan."""
+    """Return (sigma, number of draws, squared shift under a worst pair) of each part of a plan.
+
+    Where there are too many types of pairs to compare, the shift is that of each set at its own worst pair.
+    """
+    shifts = plan.cliques.squared_shifts(plan.neighbours)
+    if plan.neighbours is Neighbours.REPLACE_ONE and len(shifts) == 1:
+        squares = {key: math.ceil(shift) for key, shift in zip(plan.cliques.keys, shifts[0].tolist(), strict=True)}
+        return tuple((part.sigma, len(part.sets) * part.rows, squares[part.key]) for part in plan.parts)
     return tuple(
         (part.sigma, len(part.sets) * part.rows, sum(step * step for step in shift.tolist()))
         for part, shift in zip(plan.parts, worst_shift(plan), strict=True)
@@ -193,7 +200,8 @@ def draws_of(plan: ResidualPlan) -> tuple[tuple[float, int, int], ...]:
 def worst_shift(plan: ResidualPlan) -> Iterator[Integers]:
     """Yield, for each part, the shifts of the numbers that a worst pair of records moves.
 
-    The two records differ as the plan's costliest type of pair; where there are too many types to compare, everywhere.
+    The two records differ as the plan's costliest type of pair; where there are too many types to compare, everywhere,
+    which may cost less than a worst pair.
     """
     cliques, sizes = plan.cliques, plan.cliques.sizes
     one, other = (0,) * len(sizes), list((0,) * len(sizes))

@@ -18,7 +18,7 @@ from dprelease.ledger.checks import check
 from dprelease.ledger.connection import OPEN_FOLDER, turn
 from dprelease.ledger.copies import backup
 from dprelease.ledger.fingerprint import KEY_FILE, OPEN_KEY, fingerprint, key_of
-from dprelease.ledger.records import LedgerBusy, LedgerError, Refused, Stored
+from dprelease.ledger.records import LedgerBusy, LedgerError, LedgerNotPrivate, Refused, Stored
 from dprelease.ledger.schema import CHECKS, NAMES, VERSION
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.stores.postgres_schema import script
@@ -217,6 +217,15 @@ def test_a_folder_that_other_accounts_may_enter_or_change_is_refused(tmp_path: P
     assert check(fresh, dataset_id) == [OPEN_FOLDER]
     ledger.folder.chmod(0o700)
     assert isinstance(release(Ledger(ledger.folder), dataset_id, request_of(), few_rows(), STEWARD), Stored)
+
+
+def test_no_sentence_of_the_ledger_names_the_folder(tmp_path: Path) -> None:
+    """An analyst may read it; the command line and the data owner's page add the path."""
+    ledger, _ = registered(tmp_path / "ledger")
+    ledger.folder.chmod(0o755)
+    with pytest.raises(LedgerNotPrivate) as refused:
+        Ledger(ledger.folder).dataset_ids()
+    assert str(ledger.folder) not in str(refused.value)
 
 
 def test_an_empty_folder_that_others_may_enter_begins_no_ledger(tmp_path: Path) -> None:

@@ -33,6 +33,9 @@ TABLE = DeclaredTable(
         ("share smoker = yes by age band", GroupLine("share", ("smoker",), ("age band",))),
         ("share of smoker by age band × age", GroupLine("share", ("smoker",), ("age band", "age"))),
         ("share with sex is m", GroupLine("share", ("sex",), ())),
+        ("share smoker = no by age band", GroupLine("share", ("smoker",), ("age band",), label="no")),
+        ("share sex = f by region, groups of 30", GroupLine("share", ("sex",), ("region",), 30, label="F")),
+        ("share with region = S by sex", GroupLine("share", ("region",), ("sex",), label="S")),
         ("median income by region", GroupLine("quantiles", ("income",), ("region",), 0, (0.5,))),
         ("quartiles of age by sex", GroupLine("quantiles", ("age",), ("sex",), 0, QUARTILES)),
         ("deciles age by sex", GroupLine("quantiles", ("age",), ("sex",), 0, DECILES)),
@@ -70,8 +73,8 @@ def test_a_line_names_what_it_says(line: str, expected: GroupLine | None) -> Non
         ("mean by sex", "is of one column"),
         ("ratio income by sex", "is of two columns"),
         ("people income by sex", "is of no column"),
-        ("share region = N by sex", "a column of two labels"),
-        ("share sex = F by region", "a share is of the second label, “sex = M”"),
+        ("share region by sex", "a share is of one label: name it, as in “share region = N”"),
+        ("share age = 3 by sex", "a share needs a column of labels"),
         ("share sex = X by region", "has no label “X”"),
         ("share nothing by region", "name of a column"),
     ],
@@ -95,7 +98,7 @@ def test_lines_of_both_kinds_are_read_together() -> None:
 
 def test_a_csv_of_statistics_is_read_line_by_line() -> None:
     text = (
-        "Statistic;of;by;smallest group\nmean;income;region, sex;\nshare;smoker = yes;age band;300\n"
+        "Statistic;of;by;smallest group\nmean;income;region, sex;\nshare;smoker = no;age band;300\n"
         "people;;region;\nratio;income, age;;\n"
     )
     for sign in ";\t":
@@ -103,7 +106,7 @@ def test_a_csv_of_statistics_is_read_line_by_line() -> None:
         assert parsed.problems == () and parsed.lines == {}
         assert parsed.groups == (
             GroupLine("mean", ("income",), ("region", "sex")),
-            GroupLine("share", ("smoker",), ("age band",), 300),
+            GroupLine("share", ("smoker",), ("age band",), 300, label="no"),
             GroupLine("people", (), ("region",)),
             GroupLine("ratio", ("income", "age"), ()),
         )

@@ -10,25 +10,31 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from typing_extensions import override
 
 from dpcore import Account, Neighbours, Preview, catalogue
 from dpcore.core import Dataset, Provenance, ProvenanceKind
-from dpcore.data.columns import Number
+from dpcore.data.columns import Labels, Number
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
+from dpcore.data.frames import read_frame
+from dpcore.privacy.composition import compose
 from dpcore.privacy.gaussian_vectors import delta_of
-from dpcore.randomness import Enumerate
+from dpcore.privacy.persons import least_epsilon
+from dpcore.randomness import Enumerate, GaussianCounts
 from dplab.audit import ROUNDING, Law, aligned
 from dplab.measure import finish
 from dprelease.certificate import certificate, price_of, prices, verify
 from dprelease.ledger.records import Stored
 from dprelease.ledger.units import Price
-from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion, group_question
 from dprelease.plan.questions import Plan
 from dprelease.plan.shares import for_total
 from dprelease.release import release
 from dprelease.requests.parts import Request
-from tests.kit.ledgers import ANALYST, few_rows, question_of, registered
+from dprelease.requests.vector import as_one_draw
+from tests.kit.ledgers import ANALYST, NOMINAL, few_rows, question_of, registered
 from tests.kit.problems import ordinary_data, ordinary_problems, relations
 
 ADD_REMOVE, REPLACE = Neighbours.ADD_REMOVE_ONE, Neighbours.REPLACE_ONE
@@ -181,3 +187,146 @@ def test_gaussian_questions_share_a_total_by_what_they_cost_together() -> None:
     assert sum(question.epsilon for question in plan.questions) > 1.3
     mixed = finish(for_total(plan_of("gaussian", "identity"), 1.0))
     assert mixed.cost.epsilon == pytest.approx(1.0, abs=1e-3) and mixed.cost.epsilon <= 1.0
+
+
+# Releases of several draws each: two shares by the same groups, from the residual planner.
+
+
+class Recorded(Preview):
+    """Writes down the numbers and the parameter of every Gaussian draw."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.draws: list[tuple[float, list[int]]] = []
+
+    @override
+    def make(self, draw: Any, trials: int) -> Any:
+        assert isinstance(draw, GaussianCounts)
+        self.draws.append((draw.sigma, draw.counts.reshape(-1).tolist()))
+        return super().make(draw, trials)
+
+
+GROUPED = DeclaredTable(
+    columns=tuple(DeclaredColumn(name=name, on=Labels(labels=("x", "y"), missing=False)) for name in "gab")
+)
+
+
+def planned_shares(neighbours: Neighbours) -> Plan:
+    """Shares of a and of b by g."""
+    questions = tuple(
+        replace(
+            group_question("share", (name,), ("g",), epsilon=EPSILON), entry_key="group-counters-planned",
+            values={"delta": DELTA},
+        )
+        for name in "ab"
+    )  # fmt: skip
+    return Plan(table=GROUPED, n=2, questions=questions, neighbours=neighbours)
+
+
+def numbers_of(plan: Plan, rows: tuple[tuple[int, ...], ...]) -> list[tuple[float, int]]:
+    """Return every number that the releases of a plan add noise to, with the parameter of its noise."""
+    found: list[tuple[float, int]] = []
+    for place, question in enumerate(plan.questions, 1):
+        problem, recorded = plan.problem(question), Recorded()
+        records = np.array([(row[0], row[place]) for row in rows], dtype=np.int64).reshape(-1, 2)
+        mechanism = plan.mechanism(question)
+        mechanism.run(mechanism.prepare(Dataset(problem.domain, records, GENERATED), problem), recorded, 1)
+        found += [(sigma, number) for sigma, numbers in recorded.draws for number in numbers]
+    return found
+
+
+def delta_of_shifts(shifts: list[tuple[float, int]], epsilon: float) -> float:
+    """Return the exact delta of independent discrete Gaussian numbers, moved by whole numbers: by the loss's own law.
+
+    The loss is the sum of (s^2 - 2 s Z)/(2 sigma^2). Numbers of one sigma are convolved, laws of several multiplied.
+    """
+    losses, chances = np.zeros(1), np.ones(1)
+    for sigma in sorted({sigma for sigma, _ in shifts}):
+        law, reach = np.ones(1), 0
+        for move in (abs(shift) for each, shift in shifts if each == sigma and shift):
+            width = math.ceil(12 * sigma)
+            masses = np.exp(-(np.arange(-width, width + 1) ** 2) / (2 * sigma**2))
+            spread = np.zeros(2 * width * move + 1)
+            spread[::move] = masses / masses.sum()
+            law, reach = np.convolve(law, spread), reach + width * move
+        squares = sum(shift**2 for each, shift in shifts if each == sigma)
+        own = (squares - 2 * np.arange(-reach, reach + 1)) / (2 * sigma**2)
+        kept = law > 1e-15
+        losses = np.add.outer(losses, own[kept]).reshape(-1)
+        chances = np.multiply.outer(chances, law[kept]).reshape(-1)
+    return float(-(chances * np.expm1(np.minimum(epsilon - losses, 0.0))).sum())
+
+
+def pairs_of_rows(neighbours: Neighbours) -> Iterator[tuple[Any, Any]]:
+    """All pairs of neighbouring tables of at most two rows (g, a, b)."""
+    kinds = list(itertools.product((0, 1), repeat=3))
+    for one in kinds:
+        if neighbours is REPLACE:
+            yield from (((one, other), (kinds[0], other)) for other in kinds)
+        else:
+            yield (one,), ()
+            yield from (((one, other), (other,)) for other in kinds)
+
+
+def worst_of_shares(plan: Plan, epsilon: float) -> float:
+    """Return the largest exact delta of both releases together over all pairs; a shift and its opposite cost alike."""
+    seen = set()
+    for one, other in pairs_of_rows(plan.neighbours):
+        pair = zip(numbers_of(plan, one), numbers_of(plan, other), strict=True)
+        seen.add(tuple(sorted((sigma, abs(first - second)) for (sigma, first), (_, second) in pair)))
+    return max(delta_of_shifts(list(shifts), epsilon) for shifts in seen)
+
+
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+def test_releases_of_several_draws_are_one_vector_and_the_exact_law_is_within_the_charge(
+    neighbours: Neighbours,
+) -> None:
+    """Three tenths less would not hold, nor would the charge of a vector that forgets a draw of each release."""
+    plan = planned_shares(neighbours)
+    draws = [plan.mechanism(each).gaussians(plan.problem(each)) for each in plan.questions]
+    assert all(len(each) > 1 for each in draws), "the case: several draws a release"
+    cost = plan.cost
+    assert cost.epsilon < 0.9 * 2 * EPSILON and cost.delta == pytest.approx(2 * DELTA)
+    assert 0 < worst_of_shares(plan, cost.epsilon) <= cost.delta
+    assert worst_of_shares(plan, 0.7 * cost.epsilon) > cost.delta
+    sums = compose([plan.guarantee(each) for each in plan.questions])
+    forgotten = least_epsilon(sums, tuple(as_one_draw(each[:1]) for each in draws), rows=1)
+    assert worst_of_shares(plan, forgotten.epsilon) > cost.delta, "the control"
+
+
+def test_one_draw_costs_at_least_as_much_as_all_draws_that_it_stands_for(seed: int) -> None:
+    """Also where the neighbour that is told has the largest sum of s^2/sigma^2, another the larger other sum."""
+    generator = np.random.default_rng(seed)
+    for _ in range(50):
+        sigmas = generator.uniform(1.5, 9.0, size=3)
+        kinds = generator.integers(0, 9, size=(4, 3))
+        told = kinds[(kinds @ sigmas**-2.0).argmax()]
+        sigma, numbers, square = as_one_draw([(s, 2, int(k)) for s, k in zip(sigmas.tolist(), told, strict=True)])
+        settings: dict[str, Any] = {"sigmas": sigmas, "counts": np.full(3, 2.0), "squared_shifts": kinds.astype(float)}
+        alone: dict[str, Any] = {"sigmas": np.array([sigma]), "counts": np.array([float(numbers)])}
+        for epsilon in (0.1, 1.0, 3.0):
+            bound = delta_of(epsilon, **alone, squared_shifts=np.array([[float(square)]]))
+            assert delta_of(epsilon, **settings) <= bound * (1 + 1e-9)
+    assert as_one_draw([(2.5, 7, 3)]) == (2.5, 7, 3)
+
+
+@pytest.mark.parametrize(("neighbours", "rows"), [(ADD_REMOVE, 0), (ADD_REMOVE, 3), (REPLACE, 0)])
+def test_planned_releases_cost_less_than_their_sum_for_persons_too(neighbours: Neighbours, rows: int) -> None:
+    table = replace(GROUPED, person="who", person_rows=rows) if rows else GROUPED
+    plan = replace(planned_shares(neighbours), table=table, n=1_000)
+    sums = compose([plan.guarantee(each) for each in plan.questions])
+    assert plan.cost.epsilon < 0.9 * sums.epsilon
+    assert Price.of(plan.cost) == price_of(plan.request(), rows_a_person=max(1, rows))
+
+
+def test_a_release_of_planned_statistics_is_charged_as_one_vector(tmp_path: Path) -> None:
+    plan = planned_shares(ADD_REMOVE)
+    questions = tuple(replace(each, epsilon=0.25, values={"delta": 1e-8}) for each in plan.questions)
+    request = replace(plan, n=NOMINAL, questions=questions).request()
+    rows = read_frame(pd.DataFrame({name: ["x", "y"] * 20 for name in "gab"}))
+    ledger, dataset_id = registered(tmp_path, delta=1e-6, rows=rows)
+    came = release(ledger, dataset_id, request, rows, ANALYST)
+    assert isinstance(came, Stored), came
+    spent = ledger.account(dataset_id).spent
+    assert spent == price_of(request, rows_a_person=1) and spent.epsilon_or_rho < 0.4e9
+    assert verify(certificate(came), came.files) == []

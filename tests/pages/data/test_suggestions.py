@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.data.columns import Labels, Number
+from pages.data.upload import PERSON
 from tests.pages.data.test_page import OWN, everything, give, grid_of, labels, opened, press, type_in, upload_of, use
 from tests.pages.opening import sound
 
@@ -48,6 +49,21 @@ def test_of_a_private_table_the_same_is_suggested_whatever_its_rows() -> None:
         for app in (press(patients(), SUGGEST), press(patients(text=other), SUGGEST))
     ]
     assert grids[0] == grids[1] and grids[0]["visit_date"]["kind"] == "date: day"
+
+
+def test_the_column_of_persons_is_offered_by_its_name_and_taken_by_hand() -> None:
+    """Whatever its values: an empty column, or one with another value in each row."""
+    for text in (PATIENTS, "age,patient_id\n1,\n2,\n"):
+        app = patients(text=text)
+        assert "By its name, `patient_id` says whose row it is." in everything(app)
+        unit = next(each for each in app.radio if each.label == "Who is protected?")
+        app = sound(unit.set_value(PERSON).run())
+        column = next(each for each in app.selectbox if each.label == "Column that identifies the person")
+        assert column.value is None and "Choose the column that says whose row it is." in everything(app)
+        app = press(app, "Take `patient_id`, by its name")
+        column = next(each for each in app.selectbox if each.label == "Column that identifies the person")
+        assert column.value == "patient_id" and "Take `patient_id`, by its name" not in labels(app)
+    assert "says whose row it is" not in everything(patients(text="region,pay\n1,2\n3,4\n"))
 
 
 def test_public_rows_are_filled_in_from_the_data_instead() -> None:

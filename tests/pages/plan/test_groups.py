@@ -86,17 +86,39 @@ def test_that_everybody_is_in_the_table_is_said_where_the_spread_is_released() -
     assert questions(app)[2].whole_population and not questions(app)[1].whole_population
 
 
-def test_a_share_says_which_label_it_is_of() -> None:
+def test_a_share_is_of_the_label_that_is_chosen() -> None:
     app = sound(opened(PAGE))
     app.multiselect(key="plan_columns_adult").set_value(["sex"])
     app.multiselect(key="plan_by_adult").set_value(["race"])
     app = sound(app.run())
     app.selectbox(key="plan_asked_adult").set_value("by-share")
     app = sound(app.run())
-    assert any("The share is of the second label." in each.value for each in app.caption)
-    added = questions(press(app, "Add"))[2]
-    label = bundled("adult", "sex").domain.describe(1)
-    assert added.statistic == "share" and f"= {label}" in " ".join(str(each.value) for each in app.markdown)
+    first, second = map(bundled("adult", "sex").domain.describe, (0, 1))
+    [label] = [each for each in app.selectbox if each.label == "With the label"]
+    assert label.options == [first, second] and label.value == second
+    label.set_value(first)
+    app = press(sound(app.run()), "Add")
+    added = questions(app)[2]
+    assert (added.statistic, added.label) == ("share", first)
+    assert f"Share with sex = {first} by race" in " ".join(str(each.value) for each in app.markdown)
+    [label] = [each for each in app.selectbox if each.label == "With the label"]
+    label.set_value(second)
+    app = press(sound(app.run()), "Add")
+    assert "costs nothing more: it is 1 minus the share of statistic 3" in app.info[0].value.replace("\\", "")
+    assert len(questions(app)) == 3
+
+
+def test_a_column_of_several_labels_has_a_share_of_each() -> None:
+    app = sound(opened(PAGE))
+    app.multiselect(key="plan_columns_adult").set_value(["race"])
+    app.multiselect(key="plan_by_adult").set_value(["sex"])
+    app = sound(app.run())
+    app.selectbox(key="plan_asked_adult").set_value("by-share")
+    app = sound(app.run())
+    [label] = [each for each in app.selectbox if each.label == "With the label"]
+    label.set_value(label.options[2])
+    added = questions(press(sound(app.run()), "Add"))[2]
+    assert (added.statistic, added.columns, added.label) == ("share", ("race",), label.options[2])
 
 
 def test_a_margin_is_a_target_in_its_own_unit_and_is_solved_for() -> None:
@@ -201,9 +223,12 @@ def test_pasted_lines_are_statistics_by_group_or_get_one_sentence() -> None:
     added = {each.statistic: each for each in questions(app)[2:]}
     assert list(added) == ["", "mean", "share"] and added[""].lines == ("age >= 65",)
     assert added["mean"].by == ("sex", "race") and added["mean"].min_rows == 300
+    app.text_area[0].set_value("share sex = Other by race")
+    app = press(sound(app.run()), "Add these lines")
+    assert "“sex” has no label “Other”" in app.error[0].value.replace("\\", "") and len(questions(app)) == 5
     app.text_area[0].set_value("share sex = Female by race")
     app = press(sound(app.run()), "Add these lines")
-    assert "a share is of the second label" in app.error[0].value and len(questions(app)) == 5
+    assert not app.error and questions(app)[5].label == "Female"
 
 
 def test_a_statistic_of_the_same_counters_costs_nothing_and_changes_the_first() -> None:

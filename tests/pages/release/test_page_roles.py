@@ -107,6 +107,16 @@ def test_others_see_what_is_published_and_nothing_else(no_ledger: Path, who: str
     assert ("Budget spent" in said(seen)) != analyst, "what is spent is for those who may spend it"
 
 
+def test_only_the_data_owner_reads_where_a_folder_is_that_others_may_enter(no_ledger: Path) -> None:
+    press(came(ADA), "Register")
+    no_ledger.chmod(0o755)
+    for who, named in ((ADA, True), (GRACE, False), (EVE, False)):
+        words = said(came(who))
+        assert ("Other accounts can enter or change the ledger's folder." in words) and (
+            str(no_ledger) in words
+        ) == named
+
+
 def test_nobody_sees_a_button_to_log_in_whatever_token_they_bring(no_ledger: Path) -> None:
     press(released(), "Publish, free")
     app = came("")

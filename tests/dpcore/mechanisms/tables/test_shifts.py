@@ -12,7 +12,7 @@ from dpcore import Neighbours
 from dpcore.mechanisms.tables import cliques as cliques_module
 from dpcore.mechanisms.tables.cliques import CliqueTypes
 from dpcore.mechanisms.tables.contrasts import centred, contrast_rows, contrasts, kappa, record_contrasts
-from dpcore.mechanisms.tables.plan import worst_shift
+from dpcore.mechanisms.tables.plan import draws_of, residual_plan, worst_shift
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
 from tests.kit.attribute_tables import dataset_on, every_record, problem_of
 
@@ -102,6 +102,28 @@ def test_too_many_kinds_of_pairs_are_bounded_one_set_at_a_time(monkeypatch: pyte
     assert bound.shape == (1, len(cliques.keys))
     assert (bound >= exact.max(axis=0) * (1 - 1e-12)).all()
     assert (bound[0] <= 4 * cliques.squared_shifts(ADD_REMOVE)[0] * (1 + 1e-12)).all()
+
+
+def test_where_kinds_of_pairs_are_too_many_to_compare_no_pair_costs_more_than_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Records of yes and no that differ everywhere have the same products, and cost less than others."""
+    monkeypatch.setattr(cliques_module, "MAX_PAIRS", 3)
+    plan = residual_plan.__wrapped__(
+        sizes=(2, 2, 2, 2), ways=2, neighbours=REPLACE, epsilon=1.0, delta=1e-6, small_set_weight=0.01
+    )
+    told = draws_of.__wrapped__(plan)
+    moved = [contrasts_of(record, plan.cliques) for record in every_record(plan.cliques.sizes)]
+
+    def cost(other: dict[tuple[int, ...], np.ndarray[Any, Any]]) -> float:
+        return sum(
+            sum(int(((moved[0][each] - other[each]) ** 2).sum()) for each in part.sets) / part.sigma**2
+            for part in plan.parts
+        )
+
+    worst = max(map(cost, moved))
+    assert worst > 1.2 * cost(moved[-1]), "the control: these differ everywhere"
+    assert worst <= sum(square / sigma**2 for sigma, _, square in told) <= 4 * worst
 
 
 @every_relation
