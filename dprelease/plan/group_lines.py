@@ -80,7 +80,7 @@ def read_group_line(line: str, table: DeclaredTable) -> GroupLine | None:
         ParameterError: one sentence on what is unknown; a share is of the second of two labels.
     """
     begins = BEGINS.match(line.strip()) if len(line) <= MAX_LETTERS else None
-    if begins is None or _named(line.strip(), table):
+    if begins is None or first_name(line.strip(), table):
         return None
     word, rest = begins[1].lower(), begins[2]
     min_rows = 0
@@ -89,10 +89,7 @@ def read_group_line(line: str, table: DeclaredTable) -> GroupLine | None:
     statistic = WORDS[word]
     measured, by = _split(rest, table)
     columns = (_share(measured, table),) if statistic == SHARE else _names(measured, table)
-    kind = STATISTICS[statistic]
-    if len(columns) != kind.columns:
-        number = {0: "no column", 1: "one column"}.get(kind.columns, "two columns")
-        raise ParameterError(f"“{kind.title}” is of {number}, by other columns.")
+    STATISTICS[statistic].check_columns(columns)
     return GroupLine(statistic, columns, by, min_rows, NAMED_SHARES.get(word, ()))
 
 
@@ -104,7 +101,7 @@ def _split(text: str, table: DeclaredTable) -> tuple[str, tuple[str, ...]]:
             return text[: found.start()].strip(), _names(text[found.end() :], table)
         except ParameterError as error:
             problem = error
-    if problem is not None and _named(text.strip(), table) != text.strip():
+    if problem is not None and first_name(text.strip(), table) != text.strip():
         raise problem
     return text.strip(), ()
 
@@ -117,7 +114,7 @@ def _names(text: str, table: DeclaredTable) -> tuple[str, ...]:
     """
     names, rest = [], text.strip()
     while rest:
-        name = _named(rest, table)
+        name = first_name(rest, table)
         if not name:
             raise ParameterError(f"no column is called “{rest[:SHOWN]}”.")
         names.append(name)
@@ -129,7 +126,7 @@ def _names(text: str, table: DeclaredTable) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _named(text: str, table: DeclaredTable) -> str:
+def first_name(text: str, table: DeclaredTable) -> str:
     """Return the longest column name with which the text begins; empty where it begins with none."""
     names = sorted((column.name for column in table.used), key=len, reverse=True)
     return next((name for name in names if re.match(rf"{re.escape(name)}(?![^\W_])", text)), "")
@@ -141,7 +138,7 @@ def _share(text: str, table: DeclaredTable) -> str:
     Raises:
         ParameterError: the column or the label is another.
     """
-    name = _named(text, table)
+    name = first_name(text, table)
     if not name:
         raise ParameterError(f"“{text[:SHOWN]}” does not begin with the name of a column.")
     on, label = table.on(name), re.sub(r"^\s*(?:==?|is\b)?\s*", "", text[len(name) :]).strip()
