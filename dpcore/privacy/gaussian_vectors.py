@@ -19,6 +19,9 @@ where continuous is the exact delta of one normal draw moved by mu standard devi
 from __future__ import annotations
 
 import math
+from functools import lru_cache
+
+import numpy as np
 
 from dpcore.core import Floats, ParameterError
 from dpcore.privacy.composition import check_gaussian, zcdp_delta
@@ -96,3 +99,10 @@ def calibrate(relative: Floats, *, epsilon: float, delta: float, counts: Floats,
         middle = (low + high) / 2
         low, high = (low, middle) if within(middle) else (middle, high)
     return high * relative
+
+
+@lru_cache(maxsize=512)
+def sigma_of_draw(*, epsilon: float, delta: float, numbers: int, squared_shift: int) -> float:
+    """Return the smallest sigma found for so many numbers that a neighbour moves by this squared length; cached."""
+    arrays = {"counts": np.array([float(numbers)]), "squared_shifts": np.array([[float(squared_shift)]])}
+    return float(calibrate(np.ones(1), epsilon=epsilon, delta=delta, **arrays)[0])
