@@ -24,6 +24,7 @@ from math import comb
 import numpy as np
 
 from dpcore.core import Floats, Integers, Neighbours
+from dpcore.core.bisection import bisect_range
 from dpcore.privacy.composition import gaussian_sigma
 from dpcore.privacy.gaussian_vectors import delta_of, largest_mu
 from dpcore.randomness import Draw, GaussianCounts, NoisyCounts
@@ -99,10 +100,7 @@ def joint_factor(
     low, high = 1.0, 1.01
     while not enough(high):
         low, high = high, 1 + 2 * (high - 1)
-    while high - low > CLOSE:
-        middle = (low + high) / 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return bisect_range(enough, low, high, close=CLOSE)[1]
 
 
 def gaussian_variance(sigma: float) -> float:
