@@ -32,6 +32,7 @@ from dpcore.core import (
     rounded_up,
     scaled,
 )
+from dpcore.core.bisection import bisect_range
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.limits.chance import binomial_interval
 from dpcore.randomness import Preview
@@ -88,6 +89,13 @@ class Need:
         return self.simulated.epsilon if self.simulated else self.promised or math.inf
 
 
+def _along_logarithms(holds: Callable[[float], bool]) -> tuple[float, float]:
+    """Return two values of ε near each other, of which a condition holds for the second; it does for HIGHEST."""
+    ends = math.log(LOWEST), math.log(HIGHEST)
+    low, high = bisect_range(lambda logarithm: holds(math.exp(logarithm)), *ends, steps=HALVINGS)
+    return math.exp(low), math.exp(high)
+
+
 def least_epsilon(is_enough: Callable[[float], bool]) -> float | None:
     """Return the smallest ε that is enough, rounded up to three digits; None if HIGHEST is not enough.
 
@@ -98,11 +106,8 @@ def least_epsilon(is_enough: Callable[[float], bool]) -> float | None:
         return None
     if is_enough(LOWEST):
         return LOWEST
-    low, high = math.log(LOWEST), math.log(HIGHEST)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if is_enough(math.exp(middle)) else (middle, high)
-    epsilon = min(HIGHEST, round_up(math.exp(high)))
+    _, least = _along_logarithms(is_enough)
+    epsilon = min(HIGHEST, round_up(least))
     return epsilon if is_enough(epsilon) else HIGHEST
 
 
@@ -176,11 +181,7 @@ def impossible_below(problem: Problem, *, target: float, beta: float, delta: flo
 
     if is_allowed(LOWEST):
         return 0.0
-    low, high = math.log(LOWEST), math.log(HIGHEST)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if is_allowed(math.exp(middle)) else (middle, high)
-    return round_down(math.exp(low))
+    return round_down(_along_logarithms(is_allowed)[0])
 
 
 def simulated_epsilon(

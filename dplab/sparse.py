@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Booleans, Dataset, Floats, Integers, Problem
+from dpcore.core.bisection import least_whole
 from dpcore.limits.bounds.minimax import best_pairs
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.histograms.projection import project_counts
@@ -153,14 +154,14 @@ def _projected_above(above: Integers, *, total: int) -> Integers:
 
 def rows_needed(*, cells: int, gamma: float, condition: str) -> int:
     """Return the smallest number of rows at which empty cells may stay empty."""
+
+    def is_enough(n: int) -> bool:
+        return lone_row_chance(cells=cells, n=n, condition=condition) <= gamma
+
     low, high = 0, 1
-    while lone_row_chance(cells=cells, n=high, condition=condition) > gamma:
+    while not is_enough(high):
         low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        met = lone_row_chance(cells=cells, n=middle, condition=condition) <= gamma
-        low, high = (low, middle) if met else (middle, high)
-    return high
+    return least_whole(is_enough, low, high)
 
 
 def expected_noise(*, cells: int, n: int, epsilon: float) -> float:
@@ -225,10 +226,7 @@ def growth(
         return private, random if spared(k) else private
 
     max_cells = max(MAX_CELLS, cells)
-    last, beyond = 0, max_cells + 1
-    while beyond - last > 1:
-        middle = (last + beyond) // 2
-        last, beyond = (middle, beyond) if spared(middle) else (last, middle)
+    last = least_whole(lambda k: not spared(k), 0, max_cells + 1) - 1
     # Both sides of the step are points of the curve, so that it is drawn as a vertical step.
     edge = [k for k in (last, last + 1) if full <= k <= max_cells]
     all_cells = np.unique([*np.geomspace(full, max_cells, steps).round().astype(np.int64).tolist(), *edge])

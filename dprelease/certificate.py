@@ -37,6 +37,7 @@ from dprelease.requests.work import too_much_work
 from dprelease.verification import (
     FORMAT,
     ROUNDING,
+    body_in,
     budget_implies_claim,
     claim_faults,
     claim_of,
@@ -44,6 +45,7 @@ from dprelease.verification import (
     differences,
     file_faults,
     frame_faults,
+    is_sealed,
     with_rounding,
 )
 
@@ -273,10 +275,9 @@ def certificate(stored: Stored) -> dict[str, Any]:
 
 def stored_of(document: Mapping[str, Any], files: Mapping[str, bytes]) -> Stored:
     """Return the stored release of a verified certificate and its files; whether it was published is unknown."""
-    body = {name: value for name, value in document.items() if name not in {"ledger", "digest"}}
-    ledger = document["ledger"]
-    chain = tuple(ledger["chain"])
-    return Stored(entry=len(fold_chain(chain).outcomes), body=body, salt=ledger["salt"], chain=chain, files=dict(files))
+    chain, salt = tuple(document["ledger"]["chain"]), document["ledger"]["salt"]
+    entry = len(fold_chain(chain).outcomes)
+    return Stored(entry=entry, body=body_in(document), salt=salt, chain=chain, files=dict(files))
 
 
 def verify(certified: bytes | Mapping[str, Any], files: Mapping[str, bytes]) -> list[str]:
@@ -307,8 +308,7 @@ def verify(certified: bytes | Mapping[str, Any], files: Mapping[str, bytes]) -> 
 
 def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterator[str]:
     """Check everything that can be recomputed, and the files' digests; yields a sentence for each fault."""
-    body = {name: value for name, value in document.items() if name not in {"ledger", "digest"}}
-    lines, data = document["ledger"]["chain"], document["data"]
+    body, lines, data = body_in(document), document["ledger"]["chain"], document["data"]
     last, account = lines[-1], fold_chain(lines)
     budget = account.budget or Price(epsilon_or_rho=0)
     if last["details"] != details_of(body, salt=document["ledger"]["salt"]) or last["kind"] != STORED:
@@ -412,15 +412,12 @@ def faults_against_ledger(certified: bytes | Mapping[str, Any], lines: list[dict
     try:
         document = parse_document(certified, what="certificate") if isinstance(certified, bytes) else dict(certified)
         chain = document["ledger"]["chain"]
-        entries, body = (
-            len(chain),
-            {name: value for name, value in document.items() if name not in {"ledger", "digest"}},
-        )
-        sealed = digest({name: value for name, value in document.items() if name != "digest"}) == document["digest"]
-        its_own = chain[-1]["details"] == details_of(body, salt=document["ledger"]["salt"])
+        entries = len(chain)
+        its_own = chain[-1]["details"] == details_of(body_in(document), salt=document["ledger"]["salt"])
+        intact = its_own and is_sealed(document)
     except Exception:  # a forged document may fail anywhere
         return ["The certificate lacks fields that its format requires."]
-    if not (sealed and its_own):
+    if not intact:
         return ["The certificate's digests do not match its contents: it was changed."]
     for place, (theirs, ours) in enumerate(zip(chain, lines, strict=False), 1):
         if theirs != ours:

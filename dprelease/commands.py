@@ -62,6 +62,7 @@ from dprelease.requests.parts import Request
 from dprelease.verification import CONSISTENT, unverifiable
 
 NOT_YET = "No file is written. Repeat the request after the data owner has published it."
+FILE_HELP = "CSV, Parquet, Excel, ODS, SPSS or Stata"
 FORMAT_HELP = (
     "format of the file, for example “decimal=, date_order=day missing=-99 separator=; encoding=cp1252 skip=2 sheet=1”"
 )
@@ -105,30 +106,28 @@ def _parser(program: str = "run.py") -> argparse.ArgumentParser:
     shared.add_argument("--dataset", default="", help="data set, if the ledger holds several")
     shared.add_argument("--by", default=_user(), help="name of the user (default: %(default)s)")
     shared.add_argument("--role", type=Role, choices=list(Role), default=Role.STEWARD)
-    rows = argparse.ArgumentParser(add_help=False)
-    rows.add_argument("data", type=Path, help="CSV, Parquet, Excel, ODS, SPSS or Stata")
-    rows.add_argument("--header", choices=["yes", "no"], help="whether the first row holds names")
-    rows.add_argument("--format", default="", help=FORMAT_HELP)
+    reading = argparse.ArgumentParser(add_help=False)
+    reading.add_argument("--header", choices=["yes", "no"], help="whether the first row holds names")
+    reading.add_argument("--format", default="", help=FORMAT_HELP)
+    rows = argparse.ArgumentParser(add_help=False, parents=[reading])
+    rows.add_argument("data", type=Path, help=FILE_HELP)
+    relation = argparse.ArgumentParser(add_help=False)
+    relation.add_argument("--relation", type=Neighbours, choices=list(Neighbours), default=Neighbours.ADD_REMOVE_ONE)
     amounts = argparse.ArgumentParser(add_help=False)
     amounts.add_argument("--epsilon", type=_number, required=True, help="maximum total cost of all releases")
     amounts.add_argument("--delta", type=_number, default=0.0)
 
-    each = commands.add_parser("plan", help="plan statistics and show the error of each")
+    each = commands.add_parser("plan", parents=[relation], help="plan statistics and show the error of each")
     each.add_argument("description", type=Path, help="a data dictionary, for example a codebook or a Table Schema")
     each.add_argument("lines", type=Path, help="one statistic per line: “mean income by region, sex”, “age 20-34”")
     each.add_argument("--n", type=_whole_number, required=True, help="public number of rows")
     each.add_argument("--epsilon", type=_number, required=True, help="for all statistics together")
-    each.add_argument("--relation", type=Neighbours, choices=list(Neighbours), default=Neighbours.ADD_REMOVE_ONE)
     each.add_argument("--out", type=Path, default=Path("plan.json"), help="file of the plan (default: %(default)s)")
-    each = commands.add_parser("release", parents=[shared], help="charge, sample and store one release")
+    each = commands.add_parser("release", parents=[shared, reading], help="charge, sample and store one release")
     each.add_argument(
         "request", type=Path, help="a plan or a request (JSON; see dprelease/plan and dprelease/requests for examples)"
     )
-    each.add_argument(
-        "data", type=Path, nargs="?", help="CSV, Parquet, Excel, ODS, SPSS or Stata; without it, only a test run"
-    )
-    each.add_argument("--header", choices=["yes", "no"], help="whether the first row holds names")
-    each.add_argument("--format", default="", help=FORMAT_HELP)
+    each.add_argument("data", type=Path, nargs="?", help=f"{FILE_HELP}; without it, only a test run")
     each.add_argument(
         "--draw", type=_whole_number, default=1, help="for a plan: another number is another release and charge"
     )
@@ -139,9 +138,8 @@ def _parser(program: str = "run.py") -> argparse.ArgumentParser:
     each.add_argument("files", type=Path, nargs="*")
 
     parts = commands.add_parser("ledger", help="register, show, check, copy").add_subparsers(dest="part", required=True)
-    each = parts.add_parser("register", parents=[shared, rows, amounts])
+    each = parts.add_parser("register", parents=[shared, rows, amounts, relation])
     each.add_argument("--name", required=True, help="name of the data in certificates")
-    each.add_argument("--relation", type=Neighbours, choices=list(Neighbours), default=Neighbours.ADD_REMOVE_ONE)
     each.add_argument(
         "--n", type=_whole_number, help="public number of rows; if rows are replaced, the default is the file's number"
     )

@@ -195,19 +195,14 @@ def release(
     try:
         if known := existing_outcome(ledger, dataset_id, request, by):
             return known
-        if sentence := missing_column(ledger.registration(dataset_id), request, table):
-            return Refused(sentence=sentence)
-        if sentence := other_format(request, table):
-            return Refused(sentence=sentence)
-        if by.role is not Role.STEWARD and (sentence := too_wide(ledger.registration(dataset_id), request, table)):
-            return Refused(sentence=sentence)
-        if sentence := _other_cells(ledger.registration(dataset_id), request, table):
+        registration = ledger.registration(dataset_id)
+        if sentence := table_refusal(registration, request, table, steward=by.role is Role.STEWARD):
             return Refused(sentence=sentence)
         rows_fingerprint = fingerprint(table, key=key_of(ledger.folder))
         version = ledger.version_of(dataset_id, rows_fingerprint)
         if not version:
             return Refused(sentence=UNREGISTERED_ROWS)
-        if sentence := _wrong_number(ledger.registration(dataset_id), table):
+        if sentence := _wrong_number(registration, table):
             return Refused(sentence=sentence)
         with ledger.turn(dataset_id, patience=patience):
             if wrong := check(ledger, dataset_id):
@@ -215,8 +210,8 @@ def release(
             ledger.book_dead_attempts(dataset_id)
             if known := ledger.find(dataset_id, request.digest):
                 return known
-            registration, account = ledger.registration(dataset_id), ledger.account(dataset_id)
-            if sentence := refusal(request, registration, account):
+            registration = ledger.registration(dataset_id)
+            if sentence := refusal(request, registration, ledger.account(dataset_id)):
                 return Refused(sentence=sentence)
             price = cost(request, registration)
             if ledger.version_of(dataset_id, rows_fingerprint) != version:  # a copy was restored since
@@ -282,7 +277,24 @@ def _engine_table_prints(ledger: Ledger, table: Table) -> list[str]:
     return [name_fingerprint(table.name, key=key_of(ledger.folder))] if is_counted else []
 
 
-def missing_column(registration: Registration, request: Request, table: Table) -> str:
+def table_refusal(registration: Registration, request: Request, table: Table, *, steward: bool) -> str:
+    """Return why a table cannot answer a request; empty if it can. Reads no rows.
+
+    Args:
+        registration: of the data.
+        request: what is asked of them.
+        table: the rows.
+        steward: whether the data owner asks, who may know the number of rows.
+    """
+    return (
+        _missing_column(registration, request, table)
+        or _other_format(request, table)
+        or ("" if steward else too_wide(registration, request, table))
+        or _other_cells(registration, request, table)
+    )
+
+
+def _missing_column(registration: Registration, request: Request, table: Table) -> str:
     """Return a sentence on a column that the file lacks; empty if there is none. Reads no rows."""
     columns = {column for part in request.parts for column in part.reading.columns}
     named = {*columns, *filter(None, [registration.person_column])}
@@ -299,7 +311,7 @@ CELL_SETTINGS = {
 """Settings that control how the text of a cell is parsed, in words."""
 
 
-def other_format(request: Request, table: Table) -> str:
+def _other_format(request: Request, table: Table) -> str:
     """Return a sentence on a setting by which the table was read otherwise than requested; else empty. Reads no rows.
 
     A request without settings accepts the file as it was read, and an engine's columns have their own types.

@@ -243,6 +243,16 @@ def _shown(value: Any) -> str:
     return f"“{text[:SHOWN]}…”" if len(text) > SHOWN else f"“{text}”"
 
 
+def is_sealed(document: Mapping[str, Any]) -> bool:
+    """Return whether a certificate's digest is that of its other fields."""
+    return digest({name: value for name, value in document.items() if name != "digest"}) == document["digest"]
+
+
+def body_in(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the body of the ledger's entry that is in a certificate."""
+    return {name: value for name, value in document.items() if name not in {"ledger", "digest"}}
+
+
 def frame_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterator[str]:
     """Check the form of the fields, the digest and the chain; yields a sentence for each fault."""
     if document.get("format") != FORMAT:
@@ -252,7 +262,7 @@ def frame_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterat
     if set(document) != FIELDS:
         yield f"The fields of the certificate are not those of the format {FORMAT}."
         return
-    if digest({name: value for name, value in document.items() if name != "digest"}) != document["digest"]:
+    if not is_sealed(document):
         yield "The certificate's digest is wrong: it was changed."
     if wrong := list(form_faults(document)):
         yield from wrong

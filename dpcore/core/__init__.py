@@ -1,7 +1,7 @@
 """The types of dpcore: domains, data sets, queries, mechanisms, releases and guarantees.
 
-Nothing here computes; the numerics live on the floors above (``domains``, ``queries``, ``randomness``,
-``mechanisms``). ``dpcore/README.md`` is the map.
+Nothing here computes but ``bisection``; the numerics live on the floors above (``domains``, ``queries``,
+``randomness``, ``mechanisms``). ``dpcore/README.md`` is the map.
 """
 
 from dpcore.core.basics import (

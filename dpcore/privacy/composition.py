@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from dpcore.core import Guarantee, Neighbours, ParameterError
+from dpcore.core.bisection import bisect_range
 
 
 def compose(guarantees: Sequence[Guarantee], *, fixed_in_advance: bool = True) -> Guarantee:
@@ -148,20 +149,18 @@ def gaussian_sigma(*, epsilon: float, delta: float, shift: tuple[int, ...]) -> f
         ParameterError: epsilon or delta is out of range, or so small that sigma would be above MAX_SIGMA.
     """
     check_gaussian(epsilon=epsilon, delta=delta)
+
+    def within(sigma: float) -> bool:
+        return gaussian_delta(epsilon, sigma=sigma, shift=shift) <= delta
+
     low, high = 1e-3, 1.0
-    while gaussian_delta(epsilon, sigma=high, shift=shift) > delta:
+    while not within(high):
         low, high = high, 2 * high
         if high > MAX_SIGMA:
             raise ParameterError(
                 f"Gaussian noise of more than {MAX_SIGMA:,} rows would be needed: take a larger epsilon or delta."
             )
-    while high - low > 1e-9 * high:
-        middle = (low + high) / 2
-        if gaussian_delta(epsilon, sigma=middle, shift=shift) <= delta:
-            high = middle
-        else:
-            low = middle
-    return high
+    return bisect_range(within, low, high, relative=1e-9)[1]
 
 
 def zcdp_delta(epsilon: float, *, rho: float) -> float:

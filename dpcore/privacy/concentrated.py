@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpcore.core import ParameterError
+from dpcore.core.bisection import bisect_range
 from dpcore.privacy.composition import zcdp_delta
 
 SLACK = 1 + 1e-9
@@ -35,21 +36,22 @@ def largest_rho(*, epsilon: float, delta: float) -> float:
     """
     if not (0 < epsilon < math.inf and 0 < delta < 1):
         raise ParameterError("Concentrated privacy needs epsilon above 0, and delta above 0 and below 1.")
-    low, high = 0.0, epsilon  # at rho = epsilon the loss is epsilon in the mean
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if zcdp_delta(epsilon, rho=middle) * SLACK <= delta else (low, middle)
-    return low
+
+    def is_too_large(rho: float) -> bool:
+        return not zcdp_delta(epsilon, rho=rho) * SLACK <= delta
+
+    return bisect_range(is_too_large, 0.0, epsilon, steps=100)[0]  # at rho = epsilon the loss is epsilon in the mean
 
 
 def epsilon_of(*, rho: float, delta: float) -> float:
     """Return an epsilon that rho keeps with this delta, and nearly the least."""
     if not (0 <= rho < math.inf and 0 < delta < 1):
         raise ParameterError("Concentrated privacy needs rho of at least 0, and delta above 0 and below 1.")
-    low, high = 0.0, rho + 2 * math.sqrt(rho * -math.log(delta)) + 1e-9  # Bun and Steinke 2016, Proposition 1.3
-    while zcdp_delta(high, rho=rho) * SLACK > delta:
+
+    def is_enough(epsilon: float) -> bool:
+        return zcdp_delta(epsilon, rho=rho) * SLACK <= delta
+
+    high = rho + 2 * math.sqrt(rho * -math.log(delta)) + 1e-9  # Bun and Steinke 2016, Proposition 1.3
+    while not is_enough(high):
         high *= 1.01
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (low, middle) if zcdp_delta(middle, rho=rho) * SLACK <= delta else (middle, high)
-    return high
+    return bisect_range(is_enough, 0.0, high, steps=100)[1]

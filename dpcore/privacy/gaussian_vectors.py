@@ -19,8 +19,12 @@ where continuous is the exact delta of one normal draw moved by mu standard devi
 from __future__ import annotations
 
 import math
+from functools import lru_cache
+
+import numpy as np
 
 from dpcore.core import Floats, ParameterError
+from dpcore.core.bisection import bisect_range
 from dpcore.privacy.composition import check_gaussian, zcdp_delta
 
 RADII = (2.0, 1.6, 1.4, 1.25, 1.1, 1.0)
@@ -73,13 +77,10 @@ def largest_mu(*, epsilon: float, delta: float) -> float:
         ParameterError: epsilon or delta is out of range.
     """
     check_gaussian(epsilon=epsilon, delta=delta)
-    low, high = 0.0, 1.0
+    high = 1.0
     while continuous_delta(epsilon, mu=high) < delta:
         high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if continuous_delta(epsilon, mu=middle) <= delta else (low, middle)
-    return low
+    return bisect_range(lambda mu: not continuous_delta(epsilon, mu=mu) <= delta, 0.0, high, steps=60)[0]
 
 
 def calibrate(relative: Floats, *, epsilon: float, delta: float, counts: Floats, squared_shifts: Floats) -> Floats:
@@ -92,7 +93,11 @@ def calibrate(relative: Floats, *, epsilon: float, delta: float, counts: Floats,
     low, high = start / 2, start
     while not within(high):
         low, high = high, 1.25 * high
-    while high - low > 1e-6 * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if within(middle) else (middle, high)
-    return high * relative
+    return bisect_range(within, low, high, relative=1e-6)[1] * relative
+
+
+@lru_cache(maxsize=512)
+def sigma_of_draw(*, epsilon: float, delta: float, numbers: int, squared_shift: int) -> float:
+    """Return the smallest sigma found for so many numbers that a neighbour moves by this squared length; cached."""
+    arrays = {"counts": np.array([float(numbers)]), "squared_shifts": np.array([[float(squared_shift)]])}
+    return float(calibrate(np.ones(1), epsilon=epsilon, delta=delta, **arrays)[0])

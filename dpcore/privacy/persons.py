@@ -21,6 +21,7 @@ import numpy as np
 from typing_extensions import override
 
 from dpcore.core import Guarantee, Mechanism, Neighbours, Problem
+from dpcore.core.bisection import least_whole
 from dpcore.privacy.composition import one_cell_delta
 from dpcore.privacy.gaussian_vectors import delta_of
 
@@ -59,13 +60,10 @@ def least_epsilon(guarantee: Guarantee, draws: tuple[tuple[float, int, float], .
     def within(step: int) -> bool:
         return rows_delta(step / STEPS, draws, rows=rows) <= delta
 
-    low, high = 0, math.floor(guarantee.epsilon * STEPS)
+    high = math.floor(guarantee.epsilon * STEPS)
     if not within(high):
         return guarantee
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if within(middle) else (middle, high)
-    return replace(guarantee, epsilon=high / STEPS, delta=delta)
+    return replace(guarantee, epsilon=least_whole(within, 0, high) / STEPS, delta=delta)
 
 
 class GaussianMechanism(Mechanism):

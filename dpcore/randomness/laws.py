@@ -39,8 +39,7 @@ def laplace_mass(z: NDArray[Any], *, scale: float) -> Floats:
 
 def laplace_variance(scale: float) -> float:
     """Return the variance of discrete Laplace noise of this scale."""
-    p = math.exp(-1 / scale)
-    return 2 * p / (1 - p) ** 2
+    return 2 * math.exp(-1 / scale) / math.expm1(-1 / scale) ** 2
 
 
 def laplace_quantile(tail: float, *, scale: float) -> int:

@@ -27,6 +27,7 @@ from dpcore.core import (
     Provenance,
     ProvenanceKind,
 )
+from dpcore.core.bisection import least_whole
 from dpcore.core.problem import MAX_ROWS
 from dpcore.limits.bounds.applicable import lower_curve
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
@@ -179,7 +180,4 @@ def rows_needed(mechanism: Mechanism, problem: Problem, *, target: float, beta: 
         if high == MAX_ROWS:
             return None
         low, high = high, min(8 * high, MAX_ROWS)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
+    return least_whole(is_enough, low, high)

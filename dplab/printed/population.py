@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Floats, ParameterError
+from dpcore.core.bisection import least_whole
 from dplab.printed.lines import PrintedLine, PrintedTable
 
 REFERENCE = "Blum, Ligett and Roth (2013)"
@@ -137,10 +138,7 @@ def population_rows(size: ClassSize, *, alpha: float, epsilon: float, beta: floa
     low, high = 0, 1
     while not within(high):
         low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if within(middle) else (middle, high)
-    return high
+    return least_whole(within, low, high)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

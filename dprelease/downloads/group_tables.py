@@ -194,7 +194,7 @@ def rows_with_margin(rows: float, margin: float) -> str:
     """Return a noisy number of rows with the margin of its noise, as 226 ± 115."""
     places = max(decimals(-margin, margin, digits=1), 0)
     upwards = math.ceil(margin * 10**places - 1e-6) / 10**places
-    return f"{_number(rows, places)} ± {_number(upwards, places)}"
+    return f"{with_decimals(rows, places)} ± {with_decimals(upwards, places)}"
 
 
 def _shown(row: Mapping[str, str], statistic: str, *, hidden: bool) -> tuple[str, str]:
@@ -207,7 +207,7 @@ def _shown(row: Mapping[str, str], statistic: str, *, hidden: bool) -> tuple[str
     ends = [row.get(name, "") for name in end_names(statistic)]
     if "" in ends:
         return f"{value:,.4g}", _interval(row, statistic)
-    return _number(value, decimals(float(ends[0]), float(ends[1]), digits=DIGITS)), _interval(row, statistic)
+    return with_decimals(value, decimals(float(ends[0]), float(ends[1]), digits=DIGITS)), _interval(row, statistic)
 
 
 def _interval(row: Mapping[str, str], statistic: str) -> str:
@@ -217,7 +217,7 @@ def _interval(row: Mapping[str, str], statistic: str) -> str:
         return _open(low, high)
     first, last = outwards(float(low), float(high), digits=DIGITS)
     places = decimals(float(low), float(high), digits=DIGITS)
-    return f"{_number(first, places)} to {_number(last, places)}"
+    return f"{with_decimals(first, places)} to {with_decimals(last, places)}"
 
 
 def _open(low: str, high: str) -> str:
@@ -227,6 +227,6 @@ def _open(low: str, high: str) -> str:
     return f"below {float(high):,.4g}" if high else HIDDEN
 
 
-def _number(value: float, places: int) -> str:
+def with_decimals(value: float, places: int) -> str:
     """Return a number with so many decimals, and without any where they are none."""
     return f"{round(value, places) + 0.0:,.{max(places, 0)}f}"

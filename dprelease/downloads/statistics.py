@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.core import Floats
+from dpcore.core import Booleans, Floats
 from dpcore.core.safe_csv import unescape_frame
 from dpcore.data.columns import Labels, Number, is_number
 from dpcore.data.dates import is_dates
@@ -21,8 +21,16 @@ from dpcore.mechanisms.grouped.mechanism import GroupMechanism
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, line_of, quantiles_of
 from dpcore.mechanisms.grouped.release import GroupRelease, statistics_of
 from dpcore.mechanisms.robust.counted_mean import CountedMean
+from dpcore.queries.groups import GroupQueries
 from dpcore.randomness import Preview
-from dprelease.downloads.group_tables import DIGITS, HIDDEN, rows_for_quantiles, rows_needed, rows_with_margin
+from dprelease.downloads.group_tables import (
+    DIGITS,
+    HIDDEN,
+    rows_for_quantiles,
+    rows_needed,
+    rows_with_margin,
+    with_decimals,
+)
 from dprelease.requests.intervals import LEVEL, decimals, end_names, has_count_ends, of_population, outwards
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.quantile_tables import quantile_name
@@ -89,7 +97,11 @@ class ReleasedStatistic:
         level += f"; {self.of_population}" if self.population is not None else ""
         if len(self.labels) > MAX_NAMED:
             half = np.unique((self.high - self.low) / 2)
-            each = f"± {_number(float(half[0]), 0)} each" if self.whole and len(half) == 1 else "each with its interval"
+            each = (
+                f"± {with_decimals(float(half[0]), 0)} each"
+                if self.whole and len(half) == 1
+                else "each with its interval"
+            )
             return f"{self.title}: {len(self.labels):,} groups, {each}{level}"
         texts = [
             f"{label} {self.amount(place)}{f', population {wide}' if (wide := self.wider(place)) else ''}".strip()
@@ -116,8 +128,8 @@ class ReleasedStatistic:
         shown = round(value, places)
         below, above = shown - first, last - shown
         if abs(above - below) <= 2 * 10.0**-places * (1 + 1e-9):
-            return f"{_number(shown, places)} ± {_number(max(below, above), places)}{unit}"
-        return f"{_number(shown, places)} ({_number(first, places)} to {_number(last, places)}){unit}"
+            return f"{with_decimals(shown, places)} ± {with_decimals(max(below, above), places)}{unit}"
+        return f"{with_decimals(shown, places)} ({with_decimals(first, places)} to {with_decimals(last, places)}){unit}"
 
     def wider(self, place: int) -> str:
         """Return one group's interval for the population as a text; empty without one."""
@@ -125,7 +137,7 @@ class ReleasedStatistic:
             return ""
         low, high = (float(ends[place]) for ends in self.population)
         places = decimals(low, high, digits=DIGITS)
-        return " to ".join(_number(end, places) for end in outwards(low, high, digits=DIGITS))
+        return " to ".join(with_decimals(end, places) for end in outwards(low, high, digits=DIGITS))
 
 
 def released_statistics(question: RequestPart, contents: bytes) -> list[ReleasedStatistic]:
@@ -223,29 +235,18 @@ def _of_groups(question: RequestPart, table: pd.DataFrame) -> Iterator[ReleasedS
     """Return statistics of groups, rows last; a group of too few noisy rows has no value, as in the report."""
     queries = statistics_of(question.problem)
     names = [clean_name(name) for name in queries.domain.names]
-    labels = _labels(table[[name for name in table if str(name).startswith("group ")]])
-    by = " × ".join(names[place] for place in queries.group_columns)
     hidden = table["rows"].to_numpy(dtype=float) < rows_needed(question)
     statistics = [str(name) for name in table.columns[list(table.columns).index("rows") :]]
     main = [name for name in ("slope", "correlation") if name in statistics]
     for name in [*main, *(name for name in statistics[1:] if name not in main), "rows"]:
-        ends = end_names(name)
-        if not set(ends) <= set(statistics):
+        if not set(end_names(name)) <= set(statistics):
             continue
         kind, _, column = name.partition(" of ")
         place = next((each for each in queries.numbers if queries.domain.names[each] == column), queries.numbers[0])
         title, unit = _words(kind, names[place], queries.domain.columns[place])
         if len(queries.numbers) == 2 and name in OF_TWO:
             title, unit = OF_TWO[name].format(*(names[each] for each in queries.numbers)), ""
-        scale = 100.0 if unit == "%" else 1.0
-        numbers = [scale * table[each].to_numpy(dtype=float) for each in (name, *ends)]
-        value, low, high = (np.where(hidden & (name != "rows"), np.nan, each) for each in numbers)
-        wider = [scale * table[each].to_numpy(dtype=float) for each in end_names(of_population(name)) if each in table]
-        yield ReleasedStatistic(
-            title=title + (f" by {by}" if by else ""), name=name, unit=unit, labels=labels, values=value, low=low,
-            high=high, population=(wider[0], wider[1]) if wider else None, whole=title.startswith("Rows"),
-            level=question.level,
-        )  # fmt: skip
+        yield _of_group_file(question, table, name, title=title, unit=unit, hidden=hidden)
 
 
 def _of_quantiles(question: RequestPart, table: pd.DataFrame) -> Iterator[ReleasedStatistic]:
@@ -253,22 +254,31 @@ def _of_quantiles(question: RequestPart, table: pd.DataFrame) -> Iterator[Releas
     queries, line = quantiles_of(question.problem), line_of(question.problem)
     if quantile_name(queries.quantiles[0]) not in table:
         return
-    names = [clean_name(name) for name in queries.domain.names]
-    labels = _labels(table[[name for name in table if str(name).startswith("group ")]])
-    by = " × ".join(names[place] for place in queries.group_columns)
     low, high = (table[name].to_numpy(dtype=float) for name in end_names("rows"))
     hidden = table["rows"].to_numpy(dtype=float) < rows_for_quantiles((high - low).max() / 2)
-    of = {
-        quantile_name(share): f"{QUANTILE_TITLES.get(share, f'Quantile {share:g}')} of" for share in queries.quantiles
-    }
-    for name in (*of, "rows"):
-        numbers = [table[each].to_numpy(dtype=float) for each in (name, *end_names(name))]
-        value, low, high = (np.where(hidden & (name != "rows"), np.nan, each) for each in numbers)
-        title = f"{of[name]} {names[queries.numbers[0]]}" if name in of else "Rows"
-        yield ReleasedStatistic(
-            title=title + (f" by {by}" if by else ""), name=name, unit=line.unit if name in of else "", labels=labels,
-            values=value, low=low, high=high, whole=name not in of, level=question.level,
-        )  # fmt: skip
+    column = clean_name(queries.domain.names[queries.numbers[0]])
+    for share in queries.quantiles:
+        title = f"{QUANTILE_TITLES.get(share, f'Quantile {share:g}')} of {column}"
+        yield _of_group_file(question, table, quantile_name(share), title=title, unit=line.unit, hidden=hidden)
+    yield _of_group_file(question, table, "rows", title="Rows", unit="", hidden=hidden)
+
+
+def _of_group_file(
+    question: RequestPart, table: pd.DataFrame, name: str, *, title: str, unit: str, hidden: Booleans
+) -> ReleasedStatistic:
+    """Return one statistic of a file of groups, with their labels; hidden groups have their rows alone."""
+    queries, scale = question.queries, 100.0 if unit == "%" else 1.0
+    assert isinstance(queries, GroupQueries)
+    by = " × ".join(clean_name(queries.domain.names[place]) for place in queries.group_columns)
+    numbers = [scale * table[each].to_numpy(dtype=float) for each in (name, *end_names(name))]
+    value, low, high = (np.where(hidden & (name != "rows"), np.nan, each) for each in numbers)
+    wider = [scale * table[each].to_numpy(dtype=float) for each in end_names(of_population(name)) if each in table]
+    return ReleasedStatistic(
+        title=title + (f" by {by}" if by else ""), name=name, unit=unit,
+        labels=_labels(table[[each for each in table if str(each).startswith("group ")]]), values=value, low=low,
+        high=high, population=(wider[0], wider[1]) if wider else None, whole=title.startswith("Rows"),
+        level=question.level,
+    )  # fmt: skip
 
 
 def _words(kind: str, name: str, column: Number | Labels) -> tuple[str, str]:
@@ -300,8 +310,3 @@ def _of_mean(question: RequestPart, table: pd.DataFrame) -> list[ReleasedStatist
             level=question.level,
         )
     ]
-
-
-def _number(value: float, places: int) -> str:
-    """Return a number with so many decimals, and without any where they are none."""
-    return f"{round(value, places) + 0.0:,.{max(places, 0)}f}"

@@ -124,6 +124,14 @@ def translate_errors() -> Iterator[None]:
         raise LedgerError(UNFIT) from None
 
 
+def write_private_file(path: Path, content: bytes) -> None:
+    """Write a new file that only its owner may read; it is on the disk on return."""
+    with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
 def create_private_file(path: Path, content: bytes = b"") -> None:
     """Create a file that only its owner may read, if it does not exist; it appears with its full contents at once.
 
@@ -132,10 +140,7 @@ def create_private_file(path: Path, content: bytes = b"") -> None:
     if path.exists():
         return
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    with os.fdopen(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+    write_private_file(temporary, content)
     try:
         os.link(temporary, path)
     except FileExistsError:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
-from dpcore.core import Neighbours
 from dprelease.ledger.canonical import digest
 from dprelease.ledger.chain import ACCESS, BUDGET, FIRST, MACHINE_FAILED, OUTCOMES, RESTORED, STORED, line_of
 from dprelease.ledger.records import DAMAGED, DIED, RAISED, Attempt, Failed, LedgerDamaged, Registration, Spent, Stored
 from dprelease.ledger.stores.protocols import LedgerConnection
 from dprelease.ledger.units import BudgetMeasure, Price
 
-Member = TypeVar("Member", Neighbours, BudgetMeasure)
 OUTCOME = "kind IN ('stored', 'failed', 'machine failed')"
 
 

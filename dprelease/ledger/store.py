@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -144,12 +145,9 @@ class Ledger:
         self, registration: Registration, rows_fingerprint: str, budget: Price, by: Actor
     ) -> Registration:
         """Write the first entries of a new data set, which appears once they are complete."""
-        registered = Registration(
+        registered = replace(
+            registration,
             name=_printable_name(registration.name, "name of the data"),
-            neighbours=registration.neighbours,
-            public_n=registration.public_n,
-            person_column=registration.person_column,
-            rows_a_person=registration.rows_a_person,
             measure=budget.measure,
             dataset_id=secrets.token_hex(16),
             salt=fresh_salt(),

@@ -81,7 +81,7 @@ def read_group_line(line: str, table: DeclaredTable) -> GroupLine | None:
         ParameterError: one sentence on what is unknown; of two labels a share is of the second where none is named.
     """
     begins = BEGINS.match(line.strip()) if len(line) <= MAX_LETTERS else None
-    if begins is None or _named(line.strip(), table):
+    if begins is None or first_name(line.strip(), table):
         return None
     word, rest = begins[1].lower(), begins[2]
     min_rows = 0
@@ -91,10 +91,7 @@ def read_group_line(line: str, table: DeclaredTable) -> GroupLine | None:
     measured, by = _split(rest, table)
     column, label = _share(measured, table) if statistic == SHARE else ("", "")
     columns = (column,) if column else _names(measured, table)
-    kind = STATISTICS[statistic]
-    if len(columns) != kind.columns:
-        number = {0: "no column", 1: "one column"}.get(kind.columns, "two columns")
-        raise ParameterError(f"“{kind.title}” is of {number}, by other columns.")
+    STATISTICS[statistic].check_columns(columns)
     return GroupLine(statistic, columns, by, min_rows, NAMED_SHARES.get(word, ()), label)
 
 
@@ -106,7 +103,7 @@ def _split(text: str, table: DeclaredTable) -> tuple[str, tuple[str, ...]]:
             return text[: found.start()].strip(), _names(text[found.end() :], table)
         except ParameterError as error:
             problem = error
-    if problem is not None and _named(text.strip(), table) != text.strip():
+    if problem is not None and first_name(text.strip(), table) != text.strip():
         raise problem
     return text.strip(), ()
 
@@ -119,7 +116,7 @@ def _names(text: str, table: DeclaredTable) -> tuple[str, ...]:
     """
     names, rest = [], text.strip()
     while rest:
-        name = _named(rest, table)
+        name = first_name(rest, table)
         if not name:
             raise ParameterError(f"no column is called “{rest[:SHOWN]}”.")
         names.append(name)
@@ -131,7 +128,7 @@ def _names(text: str, table: DeclaredTable) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _named(text: str, table: DeclaredTable) -> str:
+def first_name(text: str, table: DeclaredTable) -> str:
     """Return the longest column name with which the text begins; empty where it begins with none."""
     names = sorted((column.name for column in table.used), key=len, reverse=True)
     return next((name for name in names if re.match(rf"{re.escape(name)}(?![^\W_])", text)), "")
@@ -143,7 +140,7 @@ def _share(text: str, table: DeclaredTable) -> tuple[str, str]:
     Raises:
         ParameterError: the column or the label is unknown, or no label of more than two is named.
     """
-    name = _named(text, table)
+    name = first_name(text, table)
     if not name:
         raise ParameterError(f"“{text[:SHOWN]}” does not begin with the name of a column.")
     on, written = table.on(name), re.sub(r"^\s*(?:==?|is\b)?\s*", "", text[len(name) :]).strip()

@@ -20,6 +20,8 @@ from dpcore.queries.marginals import Marginals
 
 GROUP_BINS = 10
 """Largest number of ranges of a number that forms groups."""
+MAX_QUANTILES = 99
+"""Largest number of quantiles of one statistic."""
 PEOPLE, SHARE, SUM, MEAN, SPREAD = "people", "share", "sum", "mean", "spread"
 RATIO, SLOPE, QUANTILES = "ratio", "slope", "quantiles"
 
@@ -41,6 +43,12 @@ class StatisticKind:
     queries: str = GroupStatistics.key
     entry_key: str = "group-counters"
     degree: int = 1
+
+    def check_columns(self, columns: Sequence[str]) -> None:
+        """Raise ParameterError where the statistic is of another number of columns."""
+        if len(columns) != self.columns:
+            number = {0: "no column", 1: "one column"}.get(self.columns, "two columns")
+            raise ParameterError(f"“{self.title}” is of {number}, by other columns.")
 
 
 STATISTICS = {
@@ -80,9 +88,7 @@ def check_shape(
     kind = STATISTICS.get(statistic)
     if kind is None:
         raise ParameterError(f"A statistic by group is one of {', '.join(STATISTICS)}.")
-    if len(columns) != kind.columns:
-        number = {0: "no column", 1: "one column"}.get(kind.columns, "two columns")
-        raise ParameterError(f"“{kind.title}” is of {number}, by other columns.")
+    kind.check_columns(columns)
     if not len(set((*columns, *by))) == len(columns) + len(by) <= kind.columns + MAX_GROUP_COLUMNS:
         raise ParameterError(f"Groups are formed by at most {MAX_GROUP_COLUMNS} columns, each named once.")
     if not (columns or by):
@@ -91,6 +97,8 @@ def check_shape(
         raise ParameterError(f"The queries of “{kind.title}” are “{kind.queries}”.")
     if not 0 <= min_rows <= MAX_ROWS:
         raise ParameterError(f"The smallest group has between 0 and {MAX_ROWS:,} rows.")
+    if len(quantiles) > MAX_QUANTILES:
+        raise ParameterError(f"A statistic has at most {MAX_QUANTILES} quantiles.")
     if bool(quantiles) != (statistic == QUANTILES):
         raise ParameterError("Quantiles need the shares of the rows below them, and other statistics have none.")
     if label and statistic != SHARE:

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dpcore.core import Entry, Mechanism, ParameterError, exactly
+from dpcore.core import Entry, Mechanism, ParameterError
 from dpcore.data.declarations import DeclaredTable
 from dpcore.mechanisms import entry as entry_of
 from dpcore.queries.marginals import Marginals
 from dprelease.plan.group_lines import QUARTILES
-from dprelease.plan.groups import FOLLOWING, MEAN, PEOPLE, QUANTILES, SAMPLED, SHARE, SPREAD, STATISTICS, check_shape
+from dprelease.plan.groups import (
+    FOLLOWING,
+    MAX_QUANTILES,
+    MEAN,
+    PEOPLE,
+    QUANTILES,
+    SAMPLED,
+    SHARE,
+    SPREAD,
+    STATISTICS,
+    check_shape,
+)
 from dprelease.plan.predicates import Lines
-from dprelease.requests.codec import check_fields, decode_number
+from dprelease.requests.codec import check_fields, decode_fields, encode_fields, fields_of
 from dprelease.requests.parts import decode_parameters, encode_parameters
 
-MAX_QUANTILES = 99
-"""Largest number of quantiles of one statistic."""
 QUANTITIES = {
     "quantile": ("exponential_median", "stable_median"),
     "mean": ("counted-mean", "clipped_mean"),
@@ -126,86 +134,30 @@ class PlannedQuestion:
         }
 
 
+FIELDS = {
+    "asks" if name == "lines" else name: each
+    for name, each in fields_of(PlannedQuestion, left_out={"entry_key", "values"}).items()
+}
+"""What a plan's file has of a question, besides the mapping of its mechanism."""
+
+
 def write_question(question: PlannedQuestion, mechanism: Mechanism) -> dict[str, Any]:
     """Return a question as the file's mapping, with the parameters of its mechanism."""
     parameters = encode_parameters(question.entry, mechanism)
-    document: dict[str, Any] = {
-        "columns": list(question.columns),
-        "queries": question.queries,
-        "mechanism": {
-            "key": question.entry_key,
-            "parameters": {name: value for name, value in parameters.items() if name != "epsilon"},
-        },
-        "epsilon": exactly(question.epsilon),
-    }
-    if question.target is not None:
-        document["target"] = exactly(question.target)
-    more = {
-        "pinned": question.pinned,
-        "ways": question.ways,
-        "asks": list(question.lines),
-        "statistic": question.statistic,
-        "by": list(question.by),
-        "min_rows": question.min_rows,
-        "quantiles": [exactly(share) for share in question.quantiles],
-        "whole_population": question.whole_population,
-        "also": list(question.also),
-        "label": question.label,
-    }
-    return document | {name: value for name, value in more.items() if value}
+    parameters.pop("epsilon", None)
+    return encode_fields(question, FIELDS) | {"mechanism": {"key": question.entry_key, "parameters": parameters}}
 
 
 def read_question(document: Any) -> PlannedQuestion:
     """Read a question from the file's mapping; raises ParameterError with one sentence for unknown contents."""
-    optional = {"target", "pinned", "ways", "asks"}
-    optional |= {"statistic", "by", "min_rows", "quantiles", "whole_population", "also", "label"}
-    check_fields(document, "question", {"columns", "queries", "mechanism", "epsilon"}, optional=optional)
-    check_fields(document["mechanism"], "mechanism of the statistic", {"key"}, optional={"parameters"})
-    columns, queries, mechanism = document["columns"], document["queries"], document["mechanism"]
-    if not isinstance(columns, list) or not all(isinstance(each, str) for each in [*columns, queries]):
-        raise ParameterError("The columns of a statistic must be a list of strings, and its queries a string.")
-    for name in ("pinned", "whole_population"):
-        if not isinstance(document.get(name, False), bool):
-            raise ParameterError(f"The field “{name}” of a statistic must be true or false.")
-    ways, lines = document.get("ways", 0), document.get("asks", [])
-    if type(ways) is not int or not isinstance(lines, list) or not all(isinstance(each, str) for each in lines):
-        raise ParameterError("The ways of a statistic must be an integer, and its asks a list of strings.")
-    statistic, by = document.get("statistic", ""), document.get("by", [])
-    min_rows, quantiles = document.get("min_rows", 0), document.get("quantiles", [])
-    if not isinstance(statistic, str) or not isinstance(by, list) or not all(isinstance(each, str) for each in by):
-        raise ParameterError("The name of a statistic by group must be a string, and its groups a list of columns.")
-    also = document.get("also", [])
-    if not isinstance(also, list) or not all(isinstance(each, str) for each in also):
-        raise ParameterError("The further statistics of the same counters must be a list of strings.")
-    label = document.get("label", "")
-    if not isinstance(label, str):
-        raise ParameterError("The label of a share must be a string.")
-    if type(min_rows) is not int or not isinstance(quantiles, list) or len(quantiles) > MAX_QUANTILES:
-        raise ParameterError(
-            f"The smallest group must be an integer, and the quantiles a list of at most {MAX_QUANTILES}."
-        )
-    entry = entry_of(mechanism["key"] if isinstance(mechanism["key"], str) else "")
-    epsilon, target = decode_number(document["epsilon"], "The ε of a statistic"), document.get("target")
-    if not 0 < epsilon < math.inf:
+    values = decode_fields(document, FIELDS, "A statistic", others={"mechanism"})
+    mechanism = document["mechanism"]
+    check_fields(mechanism, "The mechanism of a statistic", {"key"}, optional={"parameters"})
+    if not values["epsilon"] > 0:
         raise ParameterError("The ε of a statistic must be above 0.")
-    return PlannedQuestion(
-        columns=tuple(columns),
-        queries=queries,
-        entry_key=entry.key,
-        epsilon=epsilon,
-        values=decode_parameters(entry, mechanism.get("parameters", {})),
-        target=None if target is None else decode_number(target, "The target of a statistic"),
-        pinned=document.get("pinned", False),
-        ways=ways,
-        lines=tuple(lines),
-        statistic=statistic,
-        by=tuple(by),
-        min_rows=min_rows,
-        quantiles=tuple(decode_number(each, "A quantile of a statistic") for each in quantiles),
-        whole_population=document.get("whole_population", False),
-        also=tuple(also),
-        label=label,
-    )
+    entry = entry_of(mechanism["key"] if isinstance(mechanism["key"], str) else "")
+    parameters = decode_parameters(entry, mechanism.get("parameters", {}))
+    return PlannedQuestion(**values, entry_key=entry.key, values=parameters)
 
 
 def group_question(statistic: str, columns: Sequence[str], by: Sequence[str], *, epsilon: float) -> PlannedQuestion:

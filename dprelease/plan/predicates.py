@@ -36,7 +36,7 @@ from dpcore.data.dates import Dates, is_dates
 from dpcore.data.declarations import DeclaredTable
 from dpcore.data.product import Product
 from dpcore.data.readings import Reading
-from dprelease.plan.group_lines import MAX_LETTERS, SHOWN, GroupLine, read_group_line
+from dprelease.plan.group_lines import MAX_LETTERS, SHOWN, GroupLine, first_name, read_group_line
 
 MAX_LINES = 200
 MAX_CELLS = 1 << 14
@@ -142,9 +142,8 @@ def conditions(line: str, table: DeclaredTable) -> dict[str, Condition]:
     """Parse the conditions of a line by column; raises ParameterError with one sentence for an invalid line."""
     by_column: dict[str, Condition] = {}
     for field in filter(None, _fields(line)):
-        names = sorted((column.name for column in table.used), key=len, reverse=True)
-        name = next((name for name in names if re.match(rf"{re.escape(name)}(?![^\W_])", field)), None)
-        if name is None:
+        name = first_name(field, table)
+        if not name:
             raise ParameterError(f"“{field[:SHOWN]}” does not begin with the name of a column.")
         rest, on = field[len(name) :].strip(), table.on(name)
         now = _range(rest, on, name) if is_number(on) else _label(rest, on, name)
@@ -262,23 +261,28 @@ def _written(fields: Sequence[str]) -> str:
     return buffer.getvalue()
 
 
+def _comparison(rest: str) -> tuple[str, str]:
+    """Return the sign of a comparison, "=" where there is none, and the text behind it."""
+    match = COMPARED.match(rest)
+    assert match is not None  # it matches every text
+    return SIGNS.get(match[1], match[1] or "="), match[2].strip()
+
+
 def _label(rest: str, on: Labels, name: str) -> str:
     """Parse one of a column's labels."""
-    match = COMPARED.match(rest)
-    sign, text = (match[1] or "=", match[2].strip()) if match else ("=", "")
+    sign, text = _comparison(rest)
     for label in (rest, text):
-        if label in on.labels and SIGNS.get(sign, sign) == "=":
+        if label in on.labels and sign == "=":
             return label
     alike = [label for label in on.labels if label.casefold() == text.casefold()]
-    if len(alike) != 1 or SIGNS.get(sign, sign) != "=":
+    if len(alike) != 1 or sign != "=":
         raise ParameterError(f"“{name}” has no label “{text[:SHOWN]}”.")
     return alike[0]
 
 
 def _range(rest: str, on: Number, name: str) -> tuple[float, float]:
     """Parse a half-open interval of a column's numbers, within its bounds."""
-    match = COMPARED.match(rest)
-    sign, text = (match[1] or "", match[2].strip()) if match else ("", "")
+    sign, text = _comparison(rest)
     low, high = _dates(sign, text, on, name) if is_dates(on) else _numbers(sign, text, on, name)
     low, high = max(low, on.low), min(high, on.high)
     if not low < high:
@@ -298,14 +302,13 @@ def _numbers(sign: str, text: str, on: Number, name: str) -> tuple[float, float]
         low, high = _numbers(sign, text, replace(on, low=on.low + 0.5, high=on.high + 0.5), name)
         return low - 0.5 * float(low % 1 == 0), high - 0.5 * float(high % 1 == 0)
     whole = on.width == 1 and float(on.low).is_integer()
-    sign = SIGNS.get(sign, sign)
-    if sign in ("", "=") and (ends := RANGE.fullmatch(text)):
+    if sign == "=" and (ends := RANGE.fullmatch(text)):
         first, last = _number(ends[1]), _number(ends[2])
         if first > last:
             raise ParameterError(f"the range of “{name}” ends before it begins.")
         return first, last + (whole and last.is_integer())
     step = float(whole and re.fullmatch(NUMBER, text) is not None and _number(text).is_integer())
-    if not re.fullmatch(NUMBER, text) or (sign in ("", "=") and not step):
+    if not re.fullmatch(NUMBER, text) or (sign == "=" and not step):
         raise ParameterError(f"“{name}” needs a range such as 20 – 34, or < 20.")
     number = _number(text)
     return {
@@ -323,8 +326,8 @@ def _number(text: str) -> float:
 
 def _dates(sign: str, text: str, on: Dates, name: str) -> tuple[float, float]:
     """Parse a range of dates: its ends are periods or days, both included."""
-    sign, one = SIGNS.get(sign, sign), f"{text} to {text}"
-    for period in (text, one) if sign in ("", "=") else (one,) if sign in (">=", "<=") else ():
+    one = f"{text} to {text}"
+    for period in (text, one) if sign == "=" else (one,) if sign in (">=", "<=") else ():
         try:
             first, last = on.units_of(period)
         except ParameterError:

@@ -264,7 +264,7 @@ class Plan:
         document = parse_document(text, what="plan")
         check_format(document, "plan", FORMAT)
         needed, optional = {"format", "table", "relation", "n", "questions"}, {"beta", "file_format", "level"}
-        check_fields(document, "plan", needed, optional=optional)
+        check_fields(document, "The plan", needed, optional=optional)
         if not isinstance(document["questions"], list):
             raise ParameterError("The plan's statistics must be a list.")
         return cls(

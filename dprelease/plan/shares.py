@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpcore.core import Floats, ParameterError, scaled
+from dpcore.core.bisection import bisect_range
 from dpcore.mechanisms import entry as entry_of
 from dplab.solve import KAPPA, Need, entries_by_promised_epsilon, needed_epsilons
 from dprelease.plan.answers import max_summed_cells
@@ -162,12 +163,12 @@ def for_total(plan: Plan, total: float, *, seed: int = 1, known: Losses | None =
         plan.questions[place].target or _at(errors, left / len(free))
         for place, errors in zip(free, curves, strict=True)
     ]
-    low, high = -40.0, 40.0  # range of the logarithm of the common factor
-    for _ in range(HALVINGS):
-        factor = (low + high) / 2
-        spent = math.fsum(_losses(curves, targets, math.exp(factor)))
-        low, high = (factor, high) if spent > left else (low, factor)
-    losses = np.array(_losses(curves, targets, math.exp(high)))
+
+    def is_affordable(logarithm: float) -> bool:
+        return math.fsum(_losses(curves, targets, math.exp(logarithm))) <= left
+
+    _, factor = bisect_range(is_affordable, -40.0, 40.0, steps=HALVINGS)  # logarithm of the common factor
+    losses = np.array(_losses(curves, targets, math.exp(factor)))
     # The rest, which no question needs, is shared equally.
     losses = np.minimum(losses + (left - losses.sum()) / len(free), GRID[-1])
     return _grown(plan.with_losses(dict(zip(free, _rounded(losses), strict=True))), free, total=total)

@@ -10,7 +10,7 @@ import dataclasses
 import math
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Set
 from typing import Any
 
 from dpcore.core import Domain, Neighbours, ParameterError, Queries, exactly
@@ -53,11 +53,43 @@ NAME_FIELDS = {"column", "name", "names", "otherwise", "person", "rules", "unit"
 """Fields with names from users, which must be printable; labels are values of the data and are kept as they are."""
 
 
-def _fields(kind: type) -> tuple[tuple[dataclasses.Field[Any], Any], ...]:
-    """Return the fields of a type with their hints; a query class takes its domain from the reading."""
-    hints = typing.get_type_hints(kind)
-    left_out = FREE_TEXTS | ({"domain"} if issubclass(kind, Queries) else set())
-    return tuple((f, hints[f.name]) for f in dataclasses.fields(kind) if f.init and f.name not in left_out)
+Fields = dict[str, tuple[dataclasses.Field[Any], Any]]
+"""Fields of a type with their hints, by their names in a document."""
+
+
+def fields_of(kind: type, *, left_out: Collection[str]) -> Fields:
+    """Return the fields of a dataclass, but for those that a document does not have, or has in another form."""
+    hints, fields = typing.get_type_hints(kind), (f for f in dataclasses.fields(kind) if f.init)
+    return {f.name: (f, hints[f.name]) for f in fields if f.name not in left_out}
+
+
+def _codec_fields(kind: type) -> Fields:
+    """Return the fields of one of the CODEC_TYPES; a query class takes its domain from the reading."""
+    return fields_of(kind, left_out=FREE_TEXTS | ({"domain"} if issubclass(kind, Queries) else set()))
+
+
+def encode_fields(value: Any, fields: Fields) -> dict[str, Any]:
+    """Encode fields of a value; those at their defaults are left out."""
+    values = {name: (getattr(value, field.name), field, hint) for name, (field, hint) in fields.items()}
+    return {name: _encode_value(v, hint) for name, (v, field, hint) in values.items() if v != _default(field)}
+
+
+def decode_fields(document: Any, fields: Fields, what: str, *, others: Set[str]) -> dict[str, Any]:
+    """Decode the values of fields by the fields' names; those at their defaults may be left out.
+
+    Args:
+        document: a mapping with these fields.
+        fields: result of ``fields_of``.
+        what: name of the mapping in messages.
+        others: further fields that the mapping needs, which are not decoded.
+
+    Raises:
+        ParameterError: one sentence on what is unknown, missing or of another type.
+    """
+    needed = {name for name, (field, _) in fields.items() if _default(field) is dataclasses.MISSING}
+    check_fields(document, what, needed | others, optional=fields.keys())
+    stated = {name: each for name, each in fields.items() if name in document}
+    return {field.name: _read(document[name], hint, f"{what}'s {name}") for name, (field, hint) in stated.items()}
 
 
 def encode(value: Any) -> dict[str, Any]:
@@ -71,10 +103,7 @@ def encode(value: Any) -> dict[str, Any]:
     """
     if CODEC_TYPES.get(type(value).__name__) is not type(value):
         raise ParameterError(f"{type(value).__name__} cannot be part of a request.")
-    values = [(f, hint, getattr(value, f.name)) for f, hint in _fields(type(value))]
-    return {"type": type(value).__name__} | {
-        f.name: _encode_value(v, hint) for f, hint, v in values if v != _default(f)
-    }
+    return {"type": type(value).__name__} | encode_fields(value, _codec_fields(type(value)))
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:
@@ -92,9 +121,9 @@ def _encode_value(value: Any, hint: Any) -> Any:
         return value.hex()
     if isinstance(value, bool | str):
         return value
-    if float in typing.get_args(hint):  # a union of number and text
+    if {float, str} <= {*typing.get_args(hint)}:
         return {"number": exactly(value)}
-    return exactly(value) if hint is float else int(value)
+    return exactly(value) if float in (hint, *typing.get_args(hint)) else int(value)
 
 
 def decode(document: Any, kind: type, *, domain: Domain | None = None) -> Any:
@@ -115,16 +144,7 @@ def decode(document: Any, kind: type, *, domain: Domain | None = None) -> Any:
     if decoded_type is None or not issubclass(decoded_type, kind):
         known = ", ".join(name for name, each in CODEC_TYPES.items() if issubclass(each, kind))
         raise ParameterError(f"The type of a {kind.__name__} must be one of {known}.")
-    fields = {f.name: (f, hint) for f, hint in _fields(decoded_type)}
-    unknown = set(document) - set(fields) - {"type"}
-    if unknown:
-        raise ParameterError(f"{named} has no field “{min(unknown)[:40]}”.")
-    values = {}
-    for name, (field, hint) in fields.items():
-        if name in document:
-            values[name] = _read(document[name], hint, f"{named}'s {name}")
-        elif _default(field) is dataclasses.MISSING:
-            raise ParameterError(f"{named} needs the field “{name}”.")
+    values = decode_fields(document, _codec_fields(decoded_type), decoded_type.__name__, others={"type"})
     if issubclass(decoded_type, Queries):
         if domain is None or not decoded_type.fits(domain):
             raise ParameterError(f"{named} is not possible on this domain.")
@@ -173,7 +193,7 @@ def _read_one_of(value: Any, hints: tuple[Any, ...], what: str) -> Any:
         if set(value) != {"number"}:
             raise ParameterError(f"{what} must be a string or a number.")
         return decode_number(value["number"], what)
-    if float in hints and isinstance(value, int | float):
+    if float in hints and (str not in hints or isinstance(value, int | float)):
         return decode_number(value, what)
     for plain in {str, int, bool} & {*hints}:  # the alternative is None, the default, which is left out
         return _read(value, plain, what)
@@ -217,16 +237,14 @@ def check_format(document: Mapping[str, Any], what: str, expected: str) -> None:
         raise ParameterError(f"A {what}'s format must be “{expected}”.")
 
 
-def check_fields(
-    document: Any, what: str, needed: set[str], *, optional: frozenset[str] | set[str] = frozenset()
-) -> None:
+def check_fields(document: Any, what: str, needed: Set[str], *, optional: Set[str] = frozenset()) -> None:
     """Check a mapping's fields; raises ParameterError for one that is missing or unknown."""
     if not isinstance(document, Mapping):
-        raise ParameterError(f"The {what} must be a mapping.")
+        raise ParameterError(f"{what} must be a mapping.")
     for name in sorted(set(document) - needed - optional):
-        raise ParameterError(f"The {what} has no field “{name[:40]}”.")
-    for name in sorted(needed - set(document)):
-        raise ParameterError(f"The {what} needs the field “{name}”.")
+        raise ParameterError(f"{what} has no field “{name[:40]}”.")
+    for name in sorted(needed - document.keys()):
+        raise ParameterError(f"{what} needs the field “{name}”.")
 
 
 def decode_relation(value: Any) -> Neighbours:

@@ -19,8 +19,8 @@ from dpcore.core import Floats, HistogramRelease, Integers, Neighbours, PointsRe
 from dpcore.core.basics import SUM_TOLERANCE
 from dpcore.core.safe_csv import escape_formula, unescape_formula
 from dpcore.core.sizes import check_memory
-from dpcore.data.columns import Labels, Number, is_labels
-from dpcore.data.dates import is_ages, is_dates, written
+from dpcore.data.columns import Labels, Number, is_number
+from dpcore.data.dates import is_dates, written
 from dpcore.data.product import is_table
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, line_of, quantiles_of
 from dpcore.mechanisms.grouped.release import GroupRelease
@@ -48,9 +48,9 @@ from dprelease.requests.intervals import (
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.quantile_tables import QUANTILES, SLACK, quantile_table
 from dprelease.requests.synthetic_files import (
-    DAYS,
     blank_release,
     can_count,
+    column_codes,
     count_rows,
     read_measured,
     tables_of_distances,
@@ -550,27 +550,24 @@ def _synthetic_fits(question: RequestPart, blocks: Iterable[Rows], drawn: Releas
     """
     domain, count, fits = drawn.problem.domain, -1, True
     assert is_table(domain)
+    columns = [(kind, column_codes(kind)) for kind in domain.columns]
     for block in blocks:  # all are read: a file that is spelled otherwise is said to be
         rows = block if count >= 0 else block[1:]
         fits = fits and (count >= 0 or block[0] == header) and all(len(row) == len(header) for row in rows)
         if fits and rows:
-            columns = zip(domain.columns, zip(*rows, strict=True), strict=True)
-            fits = all(_column_fits(kind, set(cells)) for kind, cells in columns)
+            texts = zip(columns, zip(*rows, strict=True), strict=True)
+            fits = all(_column_fits(kind, codes, set(cells)) for (kind, codes), cells in texts)
         count += len(block)
     return fits and (count == question.n if question.neighbours is Neighbours.REPLACE_ONE else 0 < count <= question.n)
 
 
-def _column_fits(kind: Number | Labels, cells: set[str]) -> bool:
-    """Return whether these values are possible in a column of synthetic rows."""
+def _column_fits(kind: Number | Labels, codes: Mapping[str, int] | None, cells: set[str]) -> bool:
+    """Return whether these values are possible in a column of synthetic rows; see ``column_codes``."""
     cells -= {""} if kind.missing else set()
-    if is_labels(kind):
-        return cells <= {*map(escape_formula, kind.cell_names)}
+    if codes is not None:
+        return cells <= codes.keys()
+    assert is_number(kind)
     low, high = float(kind.edges[0]), float(kind.edges[-1])
-    if is_dates(kind):
-        return cells <= {written(unit, kind.step) for unit in range(int(low), int(high))}
-    if is_ages(kind):
-        ages, days = np.arange(math.ceil(low), math.ceil(high)), np.arange(DAYS)
-        return cells <= set(kind.born(np.repeat(ages, DAYS), np.tile((days + 0.5) / DAYS, len(ages))))
     shift = 0.5 if kind.whole else 0.0  # a whole number is the middle of its cell
     if (kind.edges + shift == np.floor(kind.edges + shift)).all():
         return all(_is_whole(cell, low=low + shift, high=high + shift) for cell in cells)

@@ -123,9 +123,9 @@ class RequestPart:
     @classmethod
     def of(cls, document: Any, *, n: Any, neighbours: Neighbours) -> Self:
         """Decode a part from its mapping in a file; raises ParameterError with one sentence for invalid contents."""
-        check_fields(document, "question", {"reading", "queries", "mechanism"}, optional={"bounds_from_data"})
+        check_fields(document, "The statistic", {"reading", "queries", "mechanism"}, optional={"bounds_from_data"})
         mechanism = document["mechanism"]
-        check_fields(mechanism, "mechanism of the statistic", {"key", "parameters"})
+        check_fields(mechanism, "The mechanism of the statistic", {"key", "parameters"})
         if not isinstance(document.get("bounds_from_data", False), bool):
             raise ParameterError("The field for bounds read off the data must be true or false.")
         reading: Reading = decode(document["reading"], Reading)
@@ -225,9 +225,9 @@ class Request:
         """Decode a request from a file's contents; raises ParameterError as ``read`` does."""
         check_format(document, "request", FORMAT)
         optional = {"person", "rows_a_person", "draw", "level"}
-        check_fields(document, "request", {"format", "data", "parts"}, optional=optional)
+        check_fields(document, "The request", {"format", "data", "parts"}, optional=optional)
         data, person, parts = document["data"], document.get("person", ""), document["parts"]
-        check_fields(data, "request's data", {"relation", "n"}, optional={"file_format"})
+        check_fields(data, "The request's data", {"relation", "n"}, optional={"file_format"})
         if not isinstance(person, str) or not isinstance(parts, list):
             raise ParameterError("The person of a request must be a column name, and its parts a list.")
         neighbours = decode_relation(data["relation"])

@@ -113,16 +113,22 @@ def count_rows(domain: Product, blocks: Iterable[Rows], sets: Sequence[Set]) -> 
 
 def _reader(kind: Number | Labels) -> Callable[[Sequence[str]], Integers]:
     """Return the function from the texts of a column to its cells."""
-    if is_labels(kind):
-        codes = {escape_formula(label): code for code, label in enumerate(kind.cell_names)}
-    elif is_dates(kind):
-        units = range(period_of(kind.first, kind.step), period_of(kind.last, kind.step) + 1)
-        cells = kind.encode(np.array(units) + 0.5).tolist()
-        codes = {written(unit, kind.step): cell for unit, cell in zip(units, cells, strict=True)}
-    elif is_ages(kind):
-        ages = np.arange(math.ceil(kind.low), math.ceil(kind.high))
-        born = kind.born(np.repeat(ages, DAYS), np.tile((np.arange(DAYS) + 0.5) / DAYS, len(ages)))
-        codes = dict(zip(born, np.repeat(kind.encode(ages), DAYS).tolist(), strict=True))
-    else:
+    codes = column_codes(kind)
+    if codes is None:
         return lambda texts: kind.encode(np.array([float(text or "nan") for text in texts]))
     return lambda texts: np.array([codes.get(text, kind.ordered) for text in texts], dtype=np.int64)
+
+
+def column_codes(kind: Number | Labels) -> dict[str, int] | None:
+    """Return the cell of each text that a column of synthetic rows may hold; None for numbers, which are too many."""
+    if is_labels(kind):
+        return {escape_formula(label): code for code, label in enumerate(kind.cell_names)}
+    if is_dates(kind):
+        units = range(period_of(kind.first, kind.step), period_of(kind.last, kind.step) + 1)
+        cells = kind.encode(np.array(units) + 0.5).tolist()
+        return {written(unit, kind.step): cell for unit, cell in zip(units, cells, strict=True)}
+    if is_ages(kind):
+        ages = np.arange(math.ceil(kind.low), math.ceil(kind.high))
+        born = kind.born(np.repeat(ages, DAYS), np.tile((np.arange(DAYS) + 0.5) / DAYS, len(ages)))
+        return dict(zip(born, np.repeat(kind.encode(ages), DAYS).tolist(), strict=True))
+    return None

@@ -13,7 +13,7 @@ from dprelease.ledger.records import Failed, Stored, restored_sentence
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.plan.titles import part_title
-from dprelease.release import cost, missing_column, other_format, refusal, too_wide
+from dprelease.release import cost, refusal, table_refusal
 from dprelease.requests.parts import Request
 from pages.data.fit_check import offer_unfit_count
 from pages.data.picker import pick_source
@@ -224,9 +224,7 @@ def _choose_draw(
     table = rows_of(source)
     sentence = (
         cap_mismatch(source, account.registration)
-        or missing_column(account.registration, request, table)
-        or other_format(request, table)
-        or ("" if admitted() else too_wide(account.registration, request, table))
+        or table_refusal(account.registration, request, table, steward=admitted())
         or refusal(request, account.registration, account.spent)
     )
     if sentence:

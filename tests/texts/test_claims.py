@@ -68,11 +68,11 @@ UNHELD = ("NONE", "FALSE")
 
 
 def files() -> list[Path]:
-    """Files whose strings a user reads."""
+    """Files whose strings a user reads: modules, and templates of programs."""
     found = list[Path]()
     for place in PLACES:
-        found += [ROOT / place] if place.endswith(".py") else (ROOT / place).rglob("*.py")
-    return sorted(found)
+        found += [ROOT / place] if place.endswith(".py") else (ROOT / place).rglob("*.py*")
+    return sorted(each for each in found if each.name.endswith((".py", ".py.txt")))
 
 
 def strings(tree: ast.Module) -> Iterator[str]:
@@ -148,7 +148,11 @@ def claimed() -> set[tuple[str, str]]:
     """Sentences with a number or a claim, with the file of each."""
     found = set[tuple[str, str]]()
     for file in files():
-        name, tree = file.relative_to(ROOT).as_posix(), ast.parse(file.read_text(encoding="utf-8"))
+        name, text = file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8")
+        if file.suffix == ".txt":  # a template, in which names with a dollar sign are filled in
+            found |= {(name, each) for part in program_strings(text.replace("$", "")) for each in sentences(part)}
+            continue
+        tree = ast.parse(text)
         shown = [sentence for text in strings(tree) for sentence in sentences(text)]
         found |= {(name, sentence) for sentence in (*shown, *raised(tree))}
     for name in DOCUMENTS:

@@ -25,10 +25,8 @@ from dpcore.data.dictionaries.description import (
     DataDictionary,
     DescribedColumn,
     errors_of,
-    kind_of_whole,
-    read_bound,
     read_codes,
-    read_date,
+    stated_column,
 )
 from dpcore.data.dictionaries.labels import joined_labels, label_parts
 from dpcore.data.reading.cell_parsing import NO
@@ -108,29 +106,20 @@ def _place(header: list[str], titles: tuple[str, ...]) -> int | None:
 def _column(row: Mapping[str, str]) -> DescribedColumn:
     """Return the column of one row."""
     name, written = row.get("name", ""), row.get("type", "").lower()
-    step = DATES.get(written, "")
-    kind = DATE if step else next((k for k, w in KINDS.items() if written in w), "")
+    kind = DATE if written in DATES else next((k for k, w in KINDS.items() if written in w), "")
     with errors_of(name):
         if written and not kind:
             raise ParameterError("The type is none that a codebook may have, such as number, category or date.")
-        labels = _labels(row.get("labels", ""))
-        low, high = row.get("min", ""), row.get("max", "")
+        labels, low, high = _labels(row.get("labels", "")), row.get("min", ""), row.get("max", "")
         if labels and kind in ("", *NUMBERS):  # codes of a category
             kind = CATEGORY
         kind = kind or (NUMBER if low or high else "")
-        clamp, used = row.get("outside", "") != MISSING, row.get("use", "").lower() not in (*NO, "0")
-        if kind == DATE:
-            low, high = read_date(low, step), read_date(high, step)
-            return DescribedColumn(name=name, kind=kind, step=step, low=low, high=high, clamp=clamp, used=used)
-        if kind == AGE:
-            return DescribedColumn(name=name, kind=kind, high=read_date(high, "day"), clamp=clamp, used=used)
-        if kind not in NUMBERS:
-            return DescribedColumn(name=name, kind=kind, labels=labels if kind == CATEGORY else (), used=used)
-        low, high = read_bound(low), read_bound(high)
-        bins = _bins(row.get("bins", ""))
-        kind = kind_of_whole(low, high) if kind == WHOLE and not bins else NUMBER
-        unit = row.get("unit", "")
-        return DescribedColumn(name=name, kind=kind, low=low, high=high, bins=bins, clamp=clamp, unit=unit, used=used)
+        bins = _bins(row.get("bins", "")) if kind in NUMBERS else 0
+    return stated_column(
+        name, kind, low=low, high=high, step=DATES.get(written, "day"), labels=labels, bins=bins,
+        unit=row.get("unit", ""), clamp=row.get("outside", "") != MISSING,
+        used=row.get("use", "").lower() not in (*NO, "0"),
+    )  # fmt: skip
 
 
 def _bins(text: str) -> int:

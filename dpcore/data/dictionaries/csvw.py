@@ -9,28 +9,22 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpcore.core import DataError, ParameterError
+from dpcore.core import DataError
 from dpcore.data.dictionaries.description import (
     CATEGORY,
     DATE,
     NUMBER,
+    WHOLE,
     YES_NO,
     DataDictionary,
     DescribedColumn,
     closest_table,
-    errors_of,
-    kind_of_whole,
+    column_error,
     mapping_of,
-    read_bound,
     read_codes,
-    read_date,
+    stated_column,
 )
 
-WHOLE = (
-    *("integer", "long", "int", "short", "byte", "nonNegativeInteger", "positiveInteger", "unsignedLong"),
-    *("unsignedInt", "unsignedShort", "unsignedByte", "nonPositiveInteger", "negativeInteger"),
-)
-NUMBERS = (*WHOLE, "number", "decimal", "double", "float")
 DATES = {
     "date": "day",
     "datetime": "day",
@@ -39,12 +33,21 @@ DATES = {
     "gYearMonth": "month",
     "gYear": "year",
 }
-TEXTS = ("string", "normalizedString", "token", "language", "Name", "NMTOKEN", "anyURI", "QName")
-UNSUPPORTED = (
-    *("anyAtomicType", "any", "base64Binary", "binary", "hexBinary", "duration", "dayTimeDuration", "gDay", "gMonth"),
-    *("yearMonthDuration", "gMonthDay", "time", "xml", "html", "json"),
-)
-"""Types of values that are no number, date or label: such a column is not used."""
+KINDS = {
+    WHOLE: (
+        *("integer", "long", "int", "short", "byte", "nonNegativeInteger", "positiveInteger", "unsignedLong"),
+        *("unsignedInt", "unsignedShort", "unsignedByte", "nonPositiveInteger", "negativeInteger"),
+    ),
+    NUMBER: ("number", "decimal", "double", "float"),
+    DATE: tuple(DATES),
+    YES_NO: ("boolean",),
+    CATEGORY: ("string", "normalizedString", "token", "language", "Name", "NMTOKEN", "anyURI", "QName"),
+    "": (
+        *("anyAtomicType", "any", "base64Binary", "binary", "hexBinary", "duration", "dayTimeDuration", "gDay"),
+        *("gMonth", "yearMonthDuration", "gMonthDay", "time", "xml", "html", "json"),
+    ),
+}
+"""Types of each kind; values of the last ones are no number, date or label, and such a column is not used."""
 ALTERNATIVES = re.compile(r"\^?\(?((?:[\w -]+\|)+[\w -]+)\)?\$?")
 """A format of texts that lists its values: a|b|c."""
 BOUNDS = (("minimum", "minInclusive", "minExclusive"), ("maximum", "maxInclusive", "maxExclusive"))
@@ -93,10 +96,16 @@ def _column(column: Mapping[str, Any], place: int) -> DescribedColumn:
     datatype = column.get("datatype", "string")
     rules = mapping_of(datatype)
     base = rules.get("base", "string") if rules else datatype
-    with errors_of(name):
-        if "separator" in column:  # a list in each cell
-            return DescribedColumn(name=name, used=False)
-        return _typed(name, base, rules)
+    kind = next((kind for kind, types in KINDS.items() if base in types), None)
+    if "separator" in column:  # a list in each cell
+        kind = ""
+    if kind is None:
+        raise column_error(name, "The datatype is none of CSVW's.")
+    low, high = (next((rules[key] for key in keys if key in rules), None) for keys in BOUNDS)
+    step, written = DATES.get(str(base), "day"), rules.get("format")
+    listed = ALTERNATIVES.fullmatch(written) if isinstance(written, str) else None
+    labels = listed[1].split("|") if listed else ()
+    return stated_column(name, kind, low=low, high=high, step=step, labels=labels, used=bool(kind))
 
 
 def _title(titles: object) -> object:
@@ -104,24 +113,3 @@ def _title(titles: object) -> object:
     if isinstance(titles, dict):
         titles = next(iter(titles.values()), None)
     return titles[0] if isinstance(titles, list) and titles else titles
-
-
-def _typed(name: str, base: object, rules: Mapping[str, Any]) -> DescribedColumn:
-    """Return the column that a datatype states."""
-    low, high = (next((rules[key] for key in keys if key in rules), None) for keys in BOUNDS)
-    if base in NUMBERS:
-        start, end = read_bound(low), read_bound(high)
-        kind = kind_of_whole(start, end) if base in WHOLE else NUMBER
-        return DescribedColumn(name=name, kind=kind, low=start, high=end)
-    if isinstance(base, str) and base in DATES:
-        step = DATES[base]
-        return DescribedColumn(name=name, kind=DATE, step=step, low=read_date(low, step), high=read_date(high, step))
-    if base == "boolean":
-        return DescribedColumn(name=name, kind=YES_NO)
-    if base in TEXTS:
-        written = rules.get("format")
-        listed = ALTERNATIVES.fullmatch(written) if isinstance(written, str) else None
-        return DescribedColumn(name=name, kind=CATEGORY, labels=tuple(listed[1].split("|")) if listed else ())
-    if base in UNSUPPORTED:
-        return DescribedColumn(name=name, used=False)
-    raise ParameterError("The datatype is none of CSVW's.")

@@ -236,6 +236,56 @@ def errors_of(name: str) -> Iterator[None]:
     raise column_error(name, problem)
 
 
+def stated_column(
+    name: str,
+    kind: str,
+    *,
+    low: object = None,
+    high: object = None,
+    step: str = "day",
+    labels: Sequence[str] = (),
+    bins: int = 0,
+    unit: str = "",
+    clamp: bool = True,
+    missing: bool = True,
+    used: bool = True,
+) -> DescribedColumn:
+    """Return the column that a dictionary states; of what is stated, only what its kind has counts.
+
+    Args:
+        name: of the column.
+        kind: of its values; a whole number with bounds that are none, or with cells of another width, is a number.
+        low: lower bound or first date, as the dictionary writes it.
+        high: upper bound or last date; of ages the day.
+        step: unit of dates.
+        labels: of a category.
+        bins: number of cells of a number.
+        unit: of a number.
+        clamp: whether numbers out of bounds move to the nearest bound.
+        missing: whether there is a cell for values that do not fit.
+        used: whether the column may be read.
+
+    Raises:
+        DataError: a bound is no number or no date.
+    """
+    with errors_of(name):
+        if kind in NUMBERS:
+            start, end = read_bound(low), read_bound(high)
+            kind = kind_of_whole(start, end) if kind == WHOLE and not bins else NUMBER
+            return DescribedColumn(
+                name=name, kind=kind, low=start, high=end, bins=bins, unit=unit, clamp=clamp, missing=missing,
+                used=used,
+            )  # fmt: skip
+        if kind in (DATE, AGE):
+            start = read_date(low, step) if kind == DATE else ""
+            return DescribedColumn(
+                name=name, kind=kind, step=step, low=start, high=read_date(high, step), clamp=clamp, missing=missing,
+                used=used,
+            )  # fmt: skip
+        stated = tuple(labels) if kind == CATEGORY else ()
+        return DescribedColumn(name=name, kind=kind, labels=stated, missing=missing, used=used)
+
+
 def read_bound(value: object) -> str:
     """Return a bound, stated as a number or as its text, as ``DescribedColumn`` holds it; empty for None.
 
@@ -281,12 +331,8 @@ def read_labels(values: object) -> tuple[str, ...]:
     Raises:
         ParameterError: they are no list of texts, numbers and truth values.
     """
-    stated = (
-        [each.get("value") if isinstance(each, dict) else each for each in values]
-        if isinstance(values, list)
-        else [None]
-    )
-    if not all(isinstance(each, str | int | float) for each in stated):
+    stated = _values(values)
+    if not isinstance(values, list) or not all(isinstance(each, str | int | float) for each in stated):
         raise ParameterError("The labels must be a list of texts or numbers.")
     return tuple(map(_label, stated))
 

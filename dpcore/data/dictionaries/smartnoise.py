@@ -8,23 +8,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpcore.core import DataError, ParameterError, read_whole_number
+from dpcore.core import DataError, read_whole_number
 from dpcore.data.dictionaries.description import (
     CATEGORY,
     DATE,
     NUMBER,
+    NUMBERS,
+    WHOLE,
     YES_NO,
     DataDictionary,
     DescribedColumn,
     closest_table,
-    errors_of,
-    kind_of_whole,
+    column_error,
     mapping_of,
-    read_bound,
+    stated_column,
 )
 from dpcore.data.reading.cell_parsing import YES
 
-KINDS = {"int": NUMBER, "float": NUMBER, "string": CATEGORY, "boolean": YES_NO, "datetime": DATE}
+KINDS = {"int": WHOLE, "float": NUMBER, "string": CATEGORY, "boolean": YES_NO, "datetime": DATE, "unknown": ""}
 
 
 def read_smartnoise(document: Mapping[str, Any], *, names: Sequence[str] = ()) -> DataDictionary:
@@ -71,13 +72,8 @@ def _rows(text: object) -> int:
 
 def _column(name: str, column: Mapping[str, Any]) -> DescribedColumn:
     """Return one described column."""
-    written = column.get("type")
-    kind = KINDS.get(written, "") if isinstance(written, str) else ""
-    with errors_of(name):
-        if not kind and written != "unknown":
-            raise ParameterError("The type is none of SmartNoise's.")
-        if kind != NUMBER:
-            return DescribedColumn(name=name, kind=kind, used=bool(kind))
-        low, high = read_bound(column.get("lower")), read_bound(column.get("upper"))
-        kind = kind_of_whole(low, high) if written == "int" else kind
-        return DescribedColumn(name=name, kind=kind, low=low, high=high)
+    kind = KINDS.get(str(column.get("type")))
+    if kind is None:
+        raise column_error(name, "The type is none of SmartNoise's.")
+    low, high = (column.get(end) if kind in NUMBERS else None for end in ("lower", "upper"))
+    return stated_column(name, kind, low=low, high=high, used=bool(kind))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -29,18 +28,18 @@ from dpcore.data.dictionaries.description import (
     closest_table,
     column_error,
     errors_of,
-    kind_of_whole,
     mapping_of,
-    read_bound,
     read_codes,
-    read_date,
     read_labels,
+    stated_column,
 )
 from dpcore.data.reading.cell_parsing import NO, YES
 
 OWN = "dpscope"
 DATES = {"date": "day", "datetime": "day", "yearmonth": "month", "year": "year"}
 """Types of dates, and the units in which they are declared."""
+TYPES = {"string": CATEGORY, "integer": WHOLE, "number": NUMBER, "any": ""}
+"""Types whose values may be listed, and the kind of those that are not."""
 UNSUPPORTED = ("object", "array", "list", "time", "duration", "geopoint", "geojson")
 """Types of values that are no number, date or label: such a column is not used."""
 WRITTEN = {"day": "date", "week": "date", "month": "yearmonth", "year": "year"}
@@ -95,52 +94,37 @@ def _column(field: Mapping[str, Any]) -> DescribedColumn:
     if not isinstance(name, str) or not isinstance(written_type, str):
         raise DataError("Every field of a Table Schema needs a name and a type in words.")
     rules, own = mapping_of(field.get("constraints")), mapping_of(field.get(OWN))
+    # A bound that is excluded is a bound all the same.
+    low, high = (rules.get(end, rules.get(f"exclusive{end.capitalize()}")) for end in ("minimum", "maximum"))
     with errors_of(name):
-        column = _typed(name, written_type, field, rules)
-        if column.kind == DATE and "ageOn" in own:
-            column = DescribedColumn(name=name, kind=AGE, high=read_date(own["ageOn"], "day"))
-        if column.kind == DATE and own.get("step") in STEPS:
-            column = _dates(name, own["step"], rules)
-    bins, unit = own.get("bins", column.bins), own.get("unit", "")
+        kind, labels = _kind_and_labels(written_type, field, rules)
+    step = own["step"] if own.get("step") in tuple(STEPS) else DATES.get(written_type, "day")
+    if kind == DATE and "ageOn" in own:
+        kind, step, high = AGE, "day", own["ageOn"]
+    bins, unit = own.get("bins", 0), own.get("unit", "")
     if isinstance(bins, bool) or not isinstance(bins, int) or not isinstance(unit, str):
         raise column_error(name, "The number of cells must be a whole number, and the unit a text.")
-    clamp, missing = own.get("clamp") is not False, own.get("missing") is not False
-    used = own.get("used", column.used) is not False
-    kind = NUMBER if bins and column.kind == WHOLE else column.kind  # cells of another width are stated
-    return replace(column, kind=kind, bins=bins, unit=unit, clamp=clamp, missing=missing, used=used)
+    return stated_column(
+        name, kind, low=low, high=high, step=step, labels=labels, bins=bins, unit=unit,
+        clamp=own.get("clamp") is not False, missing=own.get("missing") is not False,
+        used=own.get("used", written_type not in UNSUPPORTED) is not False,
+    )  # fmt: skip
 
 
-def _typed(name: str, written_type: str, field: Mapping[str, Any], rules: Mapping[str, Any]) -> DescribedColumn:
-    """Return the column that a type and its constraints state."""
-    listed = field.get("categories") if "categories" in field else rules.get("enum")
+def _kind_and_labels(
+    written_type: str, field: Mapping[str, Any], rules: Mapping[str, Any]
+) -> tuple[str, tuple[str, ...]]:
+    """Return the kind of a field's values, and the labels of a category."""
     if written_type == "boolean":
         words = [str(each) for key in ("falseValues", "trueValues") for each in field.get(key) or ()]
         usual = all(word.lower() in (*YES, *NO, "1", "0") for word in words)
-        return DescribedColumn(name=name, kind=YES_NO if usual else CATEGORY, labels=() if usual else tuple(words))
-    if written_type in UNSUPPORTED:
-        return DescribedColumn(name=name, used=False)
-    if written_type in DATES:
-        return _dates(name, DATES[written_type], rules)
-    if written_type not in ("string", "integer", "number", "any"):
+        return (YES_NO, ()) if usual else (CATEGORY, tuple(words))
+    if written_type in DATES or written_type in UNSUPPORTED:
+        return DATE if written_type in DATES else "", ()
+    if written_type not in TYPES:
         raise ParameterError("The type is none of Table Schema's types.")
-    if listed is not None:
-        return DescribedColumn(name=name, kind=CATEGORY, labels=read_labels(listed))
-    if written_type in ("string", "any"):
-        return DescribedColumn(name=name, kind=CATEGORY if written_type == "string" else "")
-    low, high = (read_bound(_end(rules, end)) for end in ("minimum", "maximum"))
-    kind = kind_of_whole(low, high) if written_type == "integer" else NUMBER
-    return DescribedColumn(name=name, kind=kind, low=low, high=high)
-
-
-def _end(rules: Mapping[str, Any], end: str) -> object:
-    """Return the stated bound; where it is excluded, it is a bound all the same."""
-    return rules.get(end, rules.get(f"exclusive{end.capitalize()}"))
-
-
-def _dates(name: str, step: str, rules: Mapping[str, Any]) -> DescribedColumn:
-    """Return a column of dates in a unit."""
-    low, high = (read_date(_end(rules, end), step) for end in ("minimum", "maximum"))
-    return DescribedColumn(name=name, kind=DATE, step=step, low=low, high=high)
+    listed = field.get("categories") if "categories" in field else rules.get("enum")
+    return (TYPES[written_type], ()) if listed is None else (CATEGORY, read_labels(listed))
 
 
 def write_table_schema(dictionary: DataDictionary) -> str:

@@ -6,8 +6,9 @@ values: the separator is guessed from the first rows' structure, the decimal sig
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from dpcore.core import ParameterError
 
@@ -92,6 +93,18 @@ DEFAULT_FORMATS = (USUAL, *(Format(separator=each, decimal=".") for each in ("",
 """Settings that read a file as it is read without any: commas, a decimal point, no code for missing."""
 
 
+WRITTEN: dict[str, Callable[[str], Any]] = {
+    "separator": lambda text: NAMED_SEPARATORS.get(text, text),
+    "decimal": str,
+    "date_order": lambda text: f"{text.removesuffix('-first')} first",
+    "encoding": str,
+    "skip": int,
+    "days": str,
+    "sheet": int,
+}
+"""How ``read_format`` reads each setting but the codes for missing values, of which there may be several."""
+
+
 def read_format(text: str) -> Format:
     r"""Return the settings that a text such as ``decimal=, date_order=day missing=-99 missing=?`` names.
 
@@ -104,28 +117,16 @@ def read_format(text: str) -> Format:
     >>> read_format("separator=tab decimal=, missing=-99 missing=?").text
     "{'separator': '\\t', 'decimal': ',', 'missing': ('-99', '?')}"
     """
-    result = Format()
+    settings, codes = dict[str, Any](), list[str]()
     for part in text.split():
         name, _, value = part.partition("=")
         if name == "missing":
-            result = dataclasses.replace(result, missing=(*result.missing, value))
-        elif name == "skip" and value.isdecimal() and len(value) < 6:
-            result = dataclasses.replace(result, skip=int(value))
-        elif name == "sheet" and value.isdecimal() and len(value) < 6:
-            result = dataclasses.replace(result, sheet=int(value))
-        elif name == "date_order":
-            result = dataclasses.replace(result, date_order=f"{value.removesuffix('-first')} first")
-        elif name == "separator":
-            result = dataclasses.replace(result, separator=NAMED_SEPARATORS.get(value, value))
-        elif name == "decimal":
-            result = dataclasses.replace(result, decimal=value)
-        elif name == "encoding":
-            result = dataclasses.replace(result, encoding=value)
-        elif name == "days":
-            result = dataclasses.replace(result, days=value)
-        else:
+            codes.append(value)
+        elif name not in WRITTEN or (WRITTEN[name] is int and not (value.isdecimal() and len(value) < 6)):
             raise ParameterError(
                 "A format is written as in “separator=; decimal=, date_order=day encoding=cp1252 skip=2 missing=-99 "
                 "days=local sheet=2”."
             )
-    return result
+        else:
+            settings[name] = WRITTEN[name](value)
+    return Format(**settings, missing=tuple(codes))

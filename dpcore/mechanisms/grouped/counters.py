@@ -22,10 +22,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar
 
-import numpy as np
 from typing_extensions import override
 
 from dpcore.core import (
@@ -41,7 +39,7 @@ from dpcore.core import (
 from dpcore.mechanisms.grouped.mechanism import GroupMechanism
 from dpcore.mechanisms.grouped.release import statistics_of
 from dpcore.mechanisms.grouped.weights import counters_per_group
-from dpcore.privacy.gaussian_vectors import calibrate
+from dpcore.privacy.gaussian_vectors import sigma_of_draw
 from dpcore.privacy.persons import GaussianMechanism
 from dpcore.queries.groups import GroupStatistics
 from dpcore.randomness import GaussianCounts, NoisyCounts, Sampler
@@ -101,7 +99,7 @@ class GaussianGroupCounters(GroupMechanism, GaussianMechanism):
         """Sigma of the discrete Gaussian."""
         queries = statistics_of(problem)
         numbers = queries.count * counters_per_group(queries)
-        return _sigma(
+        return sigma_of_draw(
             epsilon=self.epsilon, delta=self.delta, numbers=numbers, squared_shift=self.squared_shift(problem)
         )
 
@@ -126,19 +124,6 @@ class GaussianGroupCounters(GroupMechanism, GaussianMechanism):
     def noisy(self, counters: Integers, problem: Problem, sampler: Sampler, trials: int) -> Integers:
         draw = GaussianCounts(counters, sigma=self.scale(problem), squared_shift=self.squared_shift(problem))
         return sampler.draw(draw, trials)
-
-
-@lru_cache(maxsize=256)
-def _sigma(*, epsilon: float, delta: float, numbers: int, squared_shift: int) -> float:
-    """Return the smallest sigma found for numbers that neighbours move by at most this squared length; kept."""
-    [sigma] = calibrate(
-        np.ones(1),
-        epsilon=epsilon,
-        delta=delta,
-        counts=np.array([float(numbers)]),
-        squared_shifts=np.array([[float(squared_shift)]]),
-    )
-    return float(sigma)
 
 
 REFERENCES = (

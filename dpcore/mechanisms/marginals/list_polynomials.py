@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 
 from dpcore.core import Floats, Integers, ParameterError
-from dpcore.mechanisms.marginals.polynomials import minimax
+from dpcore.mechanisms.marginals.polynomials import minimax, nearest_combination
 from dpcore.queries.attribute_sets import places
 
 SCALE = 5040
@@ -89,22 +89,12 @@ def rule_by_rule_bias(outputs: tuple[int, ...], *, degree: int) -> float:
 @lru_cache(maxsize=4096)
 def program(outputs: tuple[int, ...], *, degree: int, costs: tuple[float, ...] = ()) -> tuple[float, ...]:
     """Coefficients with the least bias plus costs (one a level) times absolute coefficients; no costs: least bias."""
-    from scipy.optimize import linprog
-
     rules = len(outputs) - 1
     if not 0 <= degree <= rules:
         raise ParameterError(f"The degree must lie between 0 and {rules}, got {degree}.")
-    table, wanted = _patterns(rules, degree), outputs_on_patterns(outputs)
-    limit = -np.ones((len(table), 1))
-    paid = [costs[len(chosen)] if costs else 0.0 for chosen in subsets(rules, degree)]
-    solution = linprog(
-        np.array([*paid, *paid, 1.0]),
-        A_ub=np.block([[table, -table, limit], [-table, table, limit]]),
-        b_ub=np.concatenate([wanted, -wanted]),
-        bounds=(0, None),
-    )
-    size = table.shape[1]
-    return tuple((solution.x[:size] - solution.x[size:-1]).tolist())
+    paid = np.array([costs[len(chosen)] if costs else 0.0 for chosen in subsets(rules, degree)])
+    coefficients = nearest_combination(_patterns(rules, degree), outputs_on_patterns(outputs), costs=paid)
+    return tuple(coefficients.tolist())
 
 
 def all_outputs(rules: int) -> list[tuple[int, ...]]:

@@ -24,10 +24,11 @@ from math import comb
 import numpy as np
 
 from dpcore.core import Floats, Integers, Neighbours
+from dpcore.core.bisection import bisect_range
 from dpcore.privacy.composition import gaussian_sigma
 from dpcore.privacy.gaussian_vectors import delta_of, largest_mu
 from dpcore.randomness import Draw, GaussianCounts, NoisyCounts
-from dpcore.randomness.laws import gaussian_masses
+from dpcore.randomness.laws import gaussian_masses, laplace_variance
 
 CLOSE = 1e-4
 """How close the search for a factor on sigmas comes."""
@@ -99,15 +100,7 @@ def joint_factor(
     low, high = 1.0, 1.01
     while not enough(high):
         low, high = high, 1 + 2 * (high - 1)
-    while high - low > CLOSE:
-        middle = (low + high) / 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
-
-
-def laplace_variance(scale: float) -> float:
-    """Return the variance of discrete Laplace noise: 2p/(1 - p)^2 with p = e^(-1/scale)."""
-    return float(0.5 / np.sinh(0.5 / scale) ** 2)
+    return bisect_range(enough, low, high, close=CLOSE)[1]
 
 
 def gaussian_variance(sigma: float) -> float:

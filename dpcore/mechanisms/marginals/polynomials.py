@@ -147,22 +147,33 @@ def chebyshev(*, width: int, least: int, degree: int, basis: str, scaled: bool) 
     return through(values, least=least, basis=basis)
 
 
-def _program(*, width: int, least: int, basis: str, degree: int, costs: Floats) -> Floats:
-    """Minimise gamma + sum of costs |a| over (a, gamma) with |p(s) - target(s)| <= gamma: coefficients (k + 1,)."""
+def nearest_combination(table: Floats, wanted: Floats, *, costs: Floats) -> Floats:
+    """Minimise gamma + sum of costs |a| over (a, gamma) with |table a - wanted| <= gamma: coefficients a.
+
+    Args:
+        table: a column for each coefficient.
+        wanted: what the combination of columns is to be near.
+        costs: of each coefficient.
+    """
     from scipy.optimize import linprog
 
-    levels = degree + 1
-    table = _binomials(width, basis)[:, :levels]
-    wanted = target(width=width, least=least)
-    limit = -np.ones((width + 1, 1))
+    limit, size = -np.ones((len(table), 1)), table.shape[1]
     solution = linprog(
-        np.concatenate([costs[:levels], costs[:levels], [1.0]]),
+        np.concatenate([costs, costs, [1.0]]),
         A_ub=np.block([[table, -table, limit], [-table, table, limit]]),
         b_ub=np.concatenate([wanted, -wanted]),
         bounds=(0, None),
     )
+    coefficients: Floats = solution.x[:size] - solution.x[size:-1]
+    return coefficients
+
+
+def _program(*, width: int, least: int, basis: str, degree: int, costs: Floats) -> Floats:
+    """Return the coefficients (k + 1,) of the polynomial of this degree with the smallest gamma and costs."""
+    levels, wanted = degree + 1, target(width=width, least=least)
     coefficients = np.zeros(width + 1)
-    coefficients[:levels] = solution.x[:levels] - solution.x[levels:-1]
+    table = _binomials(width, basis)[:, :levels]
+    coefficients[:levels] = nearest_combination(table, wanted, costs=costs[:levels])
     return coefficients
 
 

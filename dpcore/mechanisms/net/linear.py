@@ -54,6 +54,7 @@ from dpcore.core import (
     rounded_up,
     rows_up,
 )
+from dpcore.core.bisection import bisect_range
 from dpcore.mechanisms.net.databases import candidates
 from dpcore.mechanisms.net.listed_net import ListedNet, listable_points
 from dpcore.queries.linear import UNITS, LinearQueries
@@ -95,11 +96,7 @@ def sampled_resolution(count: int, points: int) -> float:
         sides = 1 if gap > 0.5 else 2
         return sides * count * math.exp(-points * least_divergence(gap)) < 1
 
-    low, high = 0.0, 1.0
-    while high - low > 1e-6:
-        middle = (low + high) / 2
-        low, high = (low, middle) if some(middle) else (middle, high)
-    return high
+    return bisect_range(some, 0.0, 1.0, close=1e-6)[1]
 
 
 def weighted_resolution(problem: Problem, points: int) -> float:

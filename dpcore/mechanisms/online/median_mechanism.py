@@ -41,6 +41,7 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from dpcore.core import Bound, DomainType, Entry, Problem
+from dpcore.core.bisection import least_whole
 from dpcore.mechanisms.net.databases import candidates
 from dpcore.mechanisms.net.linear import weighted_resolution
 from dpcore.mechanisms.online.interactive import Interactive
@@ -71,12 +72,12 @@ class MedianMechanism(Interactive):
         m = self.points_needed(problem)
         if isinstance(problem.queries, Thresholds):
             return m
-        low, high = 1, min(m, MAX_LISTED) + 1  # of two cells and more there are more databases than points
-        while high - low > 1:
-            middle = (low + high) // 2
-            listed = candidates(size=problem.domain.size, points=middle) <= MAX_LISTED
-            low, high = (middle, high) if listed else (low, middle)
-        return low
+
+        def is_long(points: int) -> bool:
+            return candidates(size=problem.domain.size, points=points) > MAX_LISTED
+
+        # Of two cells and more there are more databases than points.
+        return least_whole(is_long, 1, min(m, MAX_LISTED) + 1) - 1
 
     def resolution(self, problem: Problem, points: int) -> float:
         """Return the share of n by which the best database of m points errs at most, whatever the data."""

@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from dpcore.core import ParameterError
+from dpcore.core.bisection import least_whole
 from dpcore.randomness.gates import GateBudget
 from dpcore.randomness.laws import laplace_quantile, laplace_tail
 
@@ -41,14 +42,14 @@ def gate_slack(budget: GateBudget, *, questions: int, beta: float) -> int:
     called below is at most threshold - 1 + G, whatever is called above at least threshold - G.
     """
     _check(beta)
+
+    def is_enough(slack: int) -> bool:
+        return stay_chance(budget, slack=slack, questions=questions) >= 1 - beta
+
     low, high = -1, 1
-    while stay_chance(budget, slack=high, questions=questions) < 1 - beta:
+    while not is_enough(high):
         low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        good = stay_chance(budget, slack=middle, questions=questions) >= 1 - beta
-        low, high = (low, middle) if good else (middle, high)
-    return high
+    return least_whole(is_enough, low, high)
 
 
 def answer_slack(budget: GateBudget, *, beta: float) -> int:

@@ -31,6 +31,7 @@ import numpy as np
 from typing_extensions import override
 
 from dpcore.core import Booleans, Integers, Neighbours, ParameterError
+from dpcore.core.bisection import bisect_range
 from dpcore.randomness import NoisyComparisons, Sampler
 from dpcore.randomness.counts import NEVER
 from dpcore.randomness.laws import laplace_tail
@@ -72,16 +73,13 @@ def loss(scale: float, depth: int, neighbours: Neighbours) -> float:
 @lru_cache(maxsize=1024)
 def least_scale(epsilon: float, depth: int, neighbours: Neighbours) -> float:
     """Return a scale, nearly the least, at which all halvings lose at most epsilon."""
-    low, high = 0.5 / epsilon, 8 / epsilon
-    if not loss(high, depth, neighbours) * (1 + ROUNDING) <= epsilon:
+
+    def is_enough(scale: float) -> bool:
+        return loss(scale, depth, neighbours) * (1 + ROUNDING) <= epsilon
+
+    if not is_enough(8 / epsilon):
         raise ParameterError(f"The noise of a private tree is not worked out at an epsilon of {epsilon:g}.")
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        if loss(middle, depth, neighbours) * (1 + ROUNDING) <= epsilon:
-            high = middle
-        else:
-            low = middle
-    return high
+    return bisect_range(is_enough, 0.5 / epsilon, 8 / epsilon, steps=BISECTIONS)[1]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -52,7 +52,7 @@ from dpcore.core import (
 )
 from dpcore.mechanisms.ranges.weighted_tree import WeightedTree
 from dpcore.mechanisms.ranges.windows import WindowsRelease, worst_square_of
-from dpcore.privacy.gaussian_vectors import calibrate
+from dpcore.privacy.gaussian_vectors import sigma_of_draw
 from dpcore.privacy.persons import GaussianMechanism
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness import GaussianCounts, Sampler
@@ -204,13 +204,6 @@ def worst_square(**sizes: Any) -> float:
     return transform(**sizes).worst()
 
 
-@lru_cache(maxsize=256)
-def noise(*, epsilon: float, delta: float, shift: int, numbers: int) -> float:
-    """Return the smallest proved sigma for these numbers, shifted by this length; cached: public numbers."""
-    arrays = {"counts": np.array([float(numbers)]), "squared_shifts": np.array([[float(shift) ** 2]])}
-    return float(calibrate(np.ones(1), epsilon=epsilon, delta=delta, **arrays)[0])
-
-
 @dataclass(frozen=True, kw_only=True)
 class EqualisedRoot(GaussianMechanism):
     """A triangular transform of the counts with discrete Gaussian noise, solved backwards."""
@@ -239,7 +232,7 @@ class EqualisedRoot(GaussianMechanism):
     def sigma(self, problem: Problem) -> float:
         """Return the parameter of the Gaussian noise, in steps."""
         numbers, shift = longest_move(**self._sizes(problem))
-        return noise(epsilon=self.epsilon, delta=self.delta, shift=shift, numbers=numbers)
+        return sigma_of_draw(epsilon=self.epsilon, delta=self.delta, numbers=numbers, squared_shift=shift**2)
 
     @override
     def guarantee(self, problem: Problem) -> Guarantee:

@@ -46,6 +46,7 @@ from dpcore.core import (
     param,
     rounded_up,
 )
+from dpcore.core.bisection import least_whole
 from dpcore.mechanisms.subsamples.aggregate import REFERENCES, MedianBucket, VotesState, check_replaced
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan, subsamples_with_a_row
 from dpcore.mechanisms.subsamples.votes import binomial_law
@@ -106,13 +107,11 @@ class MedianOfMedians(MedianBucket):
 
     def agreement_needed(self, plan: SubsamplingPlan, beta: float) -> float:
         """Return the smallest share (to 0.0001, rounded up) at which that chance is at most beta; inf if none is."""
-        low, high = 4999, 10_000
-        if self.miss_chance(plan, 1.0) > beta:
-            return math.inf
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.miss_chance(plan, middle / 10_000) <= beta else (middle, high)
-        return high / 10_000
+
+        def is_enough(agreement: int) -> bool:
+            return self.miss_chance(plan, agreement / 10_000) <= beta
+
+        return least_whole(is_enough, 4999, 10_000) / 10_000 if is_enough(10_000) else math.inf
 
     @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:

@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from dpcore.core import Floats, Integers, ParameterError
+from dpcore.core.bisection import least_whole
 from dpcore.mechanisms.subsamples.votes import binomial_law
 from dpcore.randomness.laws import laplace_tail
 
@@ -187,14 +188,11 @@ def _law_of_votes(subsamples: int, agreement: float) -> tuple[Integers, Floats]:
 
 def agreement_needed(plan: SubsamplingPlan, *, epsilon: float, beta: float) -> float:
     """The least agreement (to 0.0001, rounded up) at which the answer is given with chance 1 - beta; inf if none is."""
-    low, high = 5000, 10_000
-    if answer_chance(plan, epsilon=epsilon, agreement=1.0) < 1 - beta:
-        return math.inf
-    while high - low > 1:
-        middle = (low + high) // 2
-        enough = answer_chance(plan, epsilon=epsilon, agreement=middle / 10_000) >= 1 - beta
-        low, high = (low, middle) if enough else (middle, high)
-    return high / 10_000
+
+    def is_enough(agreement: int) -> bool:
+        return answer_chance(plan, epsilon=epsilon, agreement=agreement / 10_000) >= 1 - beta
+
+    return least_whole(is_enough, 5000, 10_000) / 10_000 if is_enough(10_000) else math.inf
 
 
 def _roughly_enough(*, epsilon: float, delta: float, share: float, agreement: float, beta: float) -> int:

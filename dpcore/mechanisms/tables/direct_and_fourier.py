@@ -60,19 +60,12 @@ from dpcore.mechanisms.tables.release import (
     table_state,
 )
 from dpcore.mechanisms.tables.residual_planner import GAUSSIAN_CELLS, noisy_contrasts, worst_cell
-from dpcore.privacy.gaussian_vectors import calibrate
+from dpcore.privacy.gaussian_vectors import sigma_of_draw
 from dpcore.privacy.persons import GaussianMechanism
 from dpcore.queries.marginals import Marginals
 from dpcore.randomness import GaussianCounts, NoisyCounts, Sampler
 
 NOISES = ("gaussian", "laplace")
-
-
-@lru_cache(maxsize=256)
-def direct_sigma(*, epsilon: float, delta: float, moves: int, numbers: int) -> float:
-    """Return the sigma of Gaussian noise for these numbers, of which a neighbour moves some by 1 each."""
-    arrays = {"counts": np.array([float(numbers)]), "squared_shifts": np.array([[float(moves)]])}
-    return float(calibrate(np.ones(1), epsilon=epsilon, delta=delta, **arrays)[0])
 
 
 def _are_drawn(cliques: CliqueTypes, neighbours: Neighbours) -> Booleans:
@@ -171,9 +164,8 @@ class DirectTables(_Classic):
 
     def sigma(self, problem: Problem) -> float:
         """Return the parameter of the Gaussian noise."""
-        return direct_sigma(
-            epsilon=self.epsilon, delta=self.delta, moves=self.moves(problem), numbers=marginals_of(problem).count
-        )
+        numbers, moves = marginals_of(problem).count, self.moves(problem)
+        return sigma_of_draw(epsilon=self.epsilon, delta=self.delta, numbers=numbers, squared_shift=moves)
 
     @override
     def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:

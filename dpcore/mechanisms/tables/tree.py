@@ -96,17 +96,19 @@ def _mutual_information(table: Floats) -> list[float]:
     """Return, for each attribute of a table, its mutual information with the others in bits."""
     whole = table / table.sum()
     joint = _entropy(whole)
-    marginal = [
-        _entropy(whole.sum(axis=tuple(a for a in range(table.ndim) if a != axis))) for axis in range(table.ndim)
-    ]
-    return [marginal[axis] + _entropy(whole.sum(axis=axis)) - joint for axis in range(table.ndim)]
+    return [own + _entropy(whole.sum(axis=axis)) - joint for axis, own in enumerate(_entropies(whole))]
 
 
 def _total_correlation(table: Floats) -> float:
     """Return the sum of the attributes' entropies less their joint entropy, in bits."""
     whole = table / table.sum()
-    axes = range(table.ndim)
-    return sum(_entropy(whole.sum(axis=tuple(a for a in axes if a != axis))) for axis in axes) - _entropy(whole)
+    return sum(_entropies(whole)) - _entropy(whole)
+
+
+def _entropies(whole: Floats) -> list[float]:
+    """Return the entropy of each attribute of a table of chances, in bits."""
+    axes = range(whole.ndim)
+    return [_entropy(whole.sum(axis=tuple(a for a in axes if a != axis))) for axis in axes]
 
 
 def _entropy(chances: Floats) -> float:

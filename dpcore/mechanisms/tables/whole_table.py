@@ -27,7 +27,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from typing_extensions import override
@@ -52,9 +51,6 @@ from dpcore.mechanisms.tables.residual_planner import ResidualPlanner, noisy_con
 from dpcore.mechanisms.tables.rows_release import ChosenPairsRelease, RowsRelease, check_rows
 from dpcore.queries.marginals import Marginals, Set
 from dpcore.randomness import Sampler
-
-if TYPE_CHECKING:
-    pass
 
 SMALL_TABLE_WEIGHT = 12.0
 """Factor of small_set_weight: times the columns' mean size and the noise of pairs as a share of rows."""

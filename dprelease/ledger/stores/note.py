@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
 from pathlib import Path
 
-from dprelease.ledger.connection import sync_folder, translate_errors
+from dprelease.ledger.connection import sync_folder, translate_errors, write_private_file
 from dprelease.ledger.fingerprint import NAME, NOTE
 from dprelease.ledger.records import LedgerError
 
@@ -43,10 +42,7 @@ def write_note(folder: Path, name: str, database_id: str = "") -> None:
     temporary = folder / f"note.{secrets.token_hex(8)}"
     with translate_errors():
         try:
-            with os.fdopen(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
-                file.write(f"{name} {database_id}".strip())
-                file.flush()
-                os.fsync(file.fileno())
+            write_private_file(temporary, f"{name} {database_id}".strip().encode())
             temporary.replace(folder / NOTE_FILE)
         finally:
             temporary.unlink(missing_ok=True)

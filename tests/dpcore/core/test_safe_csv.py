@@ -188,11 +188,10 @@ INSIDE = {
     "dprelease/plan/predicates.py",
     "dpcore/data/reading/intake.py",
     "dpcore/data/reading/conversion_process.py",
-    "dprelease/downloads/with_opendp.py",
     "dprelease/requests/file_checks.py",
 }
-"""A line of a plan's text, the scratch files of a reader and of a conversion, a program that escapes what it writes,
-and what compares a released file with the same rows written again."""
+"""A line of a plan's text, the scratch files of a reader and of a conversion, and what compares a released file with
+the same rows written again."""
 
 
 def test_no_other_module_writes_csv_or_shows_a_table_unescaped() -> None:

@@ -136,7 +136,7 @@ def test_all_mechanisms_of_groups_are_offered_and_no_others() -> None:
         ({"by": ["region", "region"]}, "named once"),
         ({"by": ["income"]}, "named once"),
         ({"by": ["region", "sex", "smoker", "hours"]}, "at most 3 columns"),
-        ({"by": "region"}, "list of columns"),
+        ({"by": "region"}, "by must be a list"),
         ({"by": ["nothing"]}, "not declared"),
         ({"columns": ["smoker"]}, "columns of numbers"),
         ({"statistic": "share"}, "two labels"),

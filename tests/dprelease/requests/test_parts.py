@@ -134,7 +134,7 @@ WRONG: list[tuple[tuple[str | int, ...], Any, str]] = [
     (("parts",), [], "between 1 and 64"),
     (("parts",), FILE["parts"] * (MAX_PARTS + 1), "between 1 and 64"),
     (("parts",), {}, "its parts a list"),
-    (("parts", 0), 1, "question must be a mapping"),
+    (("parts", 0), 1, "statistic must be a mapping"),
     (("parts", 0), FILE, "no field “data”"),
     (("parts", 0, "draw"), 2, "no field “draw”"),
     (("person",), 1, "a column name"),

@@ -153,3 +153,9 @@ def test_a_formula_in_a_codebook_is_a_name_again() -> None:
     read = open_dictionary(schema(name="=1+1").encode(), name="x.json")
     assert write_codebook(read).splitlines()[1].startswith("'=1+1,")
     assert read_codebook(write_codebook(read)) == read
+
+
+@pytest.mark.parametrize("step", [[], {}, None, 7, SECRET])
+def test_a_unit_of_dates_that_is_none_leaves_that_of_the_type(step: Any) -> None:
+    content = bounds("2023-01-01", "2024-01-01", type="date", dpscope={"step": step}).encode()
+    assert open_dictionary(content, name="x.json").columns[0].step == "day"

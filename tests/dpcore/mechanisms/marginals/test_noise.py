@@ -16,13 +16,12 @@ from dpcore.mechanisms.marginals.noise import (
     gaussian_variance,
     joint_factor,
     laplace_levels,
-    laplace_variance,
     least_sigma,
     moved,
 )
 from dpcore.privacy.composition import gaussian_sigma
 from dpcore.queries.attribute_sets import all_sets
-from dpcore.randomness.laws import gaussian_masses, laplace_mass
+from dpcore.randomness.laws import gaussian_masses, laplace_mass, laplace_variance
 
 
 def held(row: Integers, *, level: int, signed: bool) -> Integers:
