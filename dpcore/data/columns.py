@@ -447,6 +447,7 @@ class LabelAndRest(Labels):
 
     label: str
 
+    @override
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.label not in self.labels or len(self.labels) < 2:

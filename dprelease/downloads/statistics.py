@@ -94,7 +94,7 @@ class ReleasedStatistic:
         """The statistic with its values and intervals in one sentence; of many groups their number alone."""
         of_noise = ", noise alone" if self.population is not None else ""
         level = f" ({100 * self.level:g}%{of_noise})" if np.isfinite(self.low).any() else ""
-        level += f"; {self.of_population}" if self.population is not None else ""
+        level += f"; {self.of_population}" if level and self.population is not None else ""
         if len(self.labels) > MAX_NAMED:
             half = np.unique((self.high - self.low) / 2)
             each = (

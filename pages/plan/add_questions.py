@@ -71,7 +71,7 @@ def available_questions(plan_table: PlanTable, columns: Sequence[str]) -> dict[s
 def add_question(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) -> None:
     """Draw the form that adds a statistic."""
     names = [column.name for column in plan_table.table.used]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="top", key="plan_form"):
         columns = st.multiselect("Columns", names, placeholder="Choose columns", key=f"plan_columns_{plan_table.key}")
         by = pick_groups(plan_table, names, columns)
         options = available_questions(plan_table, columns) if columns and not by else {}

@@ -59,6 +59,7 @@ from pages.shell.private.data_in_use import escaped, link_to_data
 from pages.shell.releasable import forget_plan, keep_plan
 from pages.shell.request import show_code
 from pages.shell.state import SessionKey
+from pages.shell.status import write_status
 from pages.shell.tasks.jobs import in_background, stop
 from pages.shell.tasks.memory import remember
 from pages.shell.theorem import all_digits
@@ -267,6 +268,7 @@ def _chip(plan_table: PlanTable) -> None:
     kind = "Private" if file and file.provenance.is_private else "Public"
     n = f"{'assumed ' if plan_table.is_assumed else ''}n = {plan_table.n:,}"
     link_to_data(f"{kind} · {escaped(file.table.name if file else plan_table.title)} · {n}")
+    write_status("")  # a plan shows no rows, whoever looks
 
 
 def _solve_buttons(plan_table: PlanTable, plan: Plan) -> DeltaGenerator:
