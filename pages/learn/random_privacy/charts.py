@@ -168,7 +168,7 @@ def histograms(*, simulations: LossFigure) -> Picture:
     return Picture(
         title="The histograms",
         x=Axis(title="cell", low=float(cells[0]), high=float(cells[-1] + 1)),
-        y=Axis(title="rows", low=0),
+        y=Axis(title="rows", low=0, form=",.3~r"),
         marks=[
             Bars(role="true", name="true", start=cells, end=cells + 1, value=truth, opacity=BEHIND),
             Dots(role=ROLES[PRIVATE], name=PRIVATE, x=cells + 0.5, y=private, shape="triangle-up"),

@@ -42,7 +42,7 @@ def one_run(attack: Attack) -> Picture:
     truth, released, chosen = attack.truth, attack.released, attack.chosen
     points, correct = len(truth), int((truth & chosen).sum())
     hover_texts = [
-        f"person {point + 1}: {significant(float(count))} rows released; {'in' if secret else 'not in'} the secret "
+        f"person {point + 1}: rows released: {significant(float(count))}; {'in' if secret else 'not in'} the secret "
         f"half; the attacker says {'in' if yes else 'not in'}"
         for point, (count, secret, yes) in enumerate(zip(released[:SHOWN], truth, chosen, strict=False))
     ]
