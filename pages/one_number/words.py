@@ -16,6 +16,15 @@ def in_100(chance: float) -> str:
     return f"about {100 * chance:.0f} in 100"
 
 
+def refusals(chance: float) -> str:
+    """Return how many runs give no answer; where none does, that all give one.
+
+    >>> refusals(0), refusals(0.2)
+    ('all of 100 runs give an answer', 'about 20 in 100 runs give no answer (⊥)')
+    """
+    return "all of 100 runs give an answer" if chance <= 0 else f"{in_100(chance)} runs give no answer (⊥)"
+
+
 def nearly(chance: float, *, digits: int = 3, certain: bool = False) -> str:
     """Return a chance with so many digits, rounded to 1 only where a proof says that it is certain."""
     text = f"{chance:.{digits}g}"
