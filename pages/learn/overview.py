@@ -54,7 +54,7 @@ def in_order(lessons: Iterable[Lesson]) -> tuple[Lesson, ...]:
 def show_path(lessons: Mapping[str, Lesson]) -> None:
     """Draw the short path: its minutes, and a link to each of its lessons."""
     minutes = sum(lessons[key].minutes for key in PATH)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson_path"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="lesson_path"):
         st.markdown(f"**{minutes}-minute path**", width="content")
         for place, (key, topic) in enumerate(PATH.items(), 1):
             st.page_link(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dpcore.core import exactly
+
 
 def in_100(chance: float) -> str:
     """Return a chance as so many in 100, never rounded to none or to all."""
@@ -27,7 +29,7 @@ def refusals(chance: float) -> str:
 
 def nearly(chance: float, *, digits: int = 3, certain: bool = False) -> str:
     """Return a chance with so many digits, rounded to 1 only where a proof says that it is certain."""
-    text = f"{chance:.{digits}g}"
+    text = exactly(float(f"{chance:.{digits}g}"))
     return text if certain or float(text) < 1 else f"above {1 - 10.0**-digits:g}"
 
 

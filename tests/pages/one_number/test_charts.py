@@ -51,6 +51,7 @@ def test_a_chance_is_never_told_as_certain() -> None:
     assert told == ["0.5", "0.999", "above 0.999", "above 0.999", "0"]
     assert nearly(0.99999, digits=4) == "above 0.9999" and nearly(0.99994, digits=4) == "0.9999"
     assert nearly(1.0, certain=True) == "1", "only what is proved"
+    assert nearly(3.9681e-6) == "3.97e-6", "written as every δ is"
     shares = [nearly_percent(each, digits=5) for each in (0.25, 0.99999, 0.999996, 1.0)]
     assert shares == ["25%", "99.999%", "above 99.999%", "above 99.999%"]
 
