@@ -326,7 +326,7 @@ function watch(chart) {
     chart.trigger("brushed", { x: event.range.x, y: event.range.y });
   });
   plot.on("plotly_deselect", () => chart.trigger("brushed", {}));
-  plot.on("plotly_relayout", () => placeHandle(chart, chart.at));
+  for (const change of ["plotly_relayout", "plotly_update"]) plot.on(change, () => placeHandle(chart, chart.at));
   chart.width = plot.clientWidth; // as it was last seen: what is drawn out of sight is shown in that width again
   chart.resize = new ResizeObserver(() => {
     if (plot.clientWidth === chart.width || !plot.clientWidth) return;

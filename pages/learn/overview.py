@@ -84,7 +84,7 @@ def lesson_card(lesson: Lesson) -> None:
 def teachers_list(lessons: Iterable[Lesson]) -> None:
     """Draw the list for teachers: link, minutes, prerequisites and three questions of each lesson."""
     st.markdown(
-        "Each link opens a lesson at settings that show its result, or a table. **Full screen**, at the "
+        "Each link opens a lesson at settings that show its result, or a table. **Present**, at the "
         "top of a lesson, is for the projector. Let the class guess before you press *Show what happens*."
     )
     lines = ["| lesson | minutes | prerequisites | questions for the class |", "|---|---|---|---|"]
