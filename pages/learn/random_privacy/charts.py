@@ -25,8 +25,8 @@ SIDE = 20
 BINS = 40
 DOTS = 50
 """Each stands for 2 in 100 simulations."""
-ROOM = 0.25
-"""Height above all dots of losses, as a share of theirs: two lines of words stand there."""
+ROOM = 0.4
+"""Height above all dots of losses, as a share of theirs: both means and the guess stand there."""
 MAX_CELLS = 60
 NEAR = 0.1
 """Largest relative difference between two factors that are said to be about the same."""
