@@ -67,7 +67,7 @@ def test_a_mean_by_two_columns_is_added_with_its_margin_and_the_people_it_needs(
     assert added.min_rows == 1_000 and added.entry_key == "group-counters"
     assert "3 statistics of Adult" in app.header[0].value and "ε = 1" in app.header[0].value
     [said] = [each.value for each in app.caption if "a group needs" in each.value]
-    assert "per group of 1,000 people, with 95\\%\\." in said
+    assert "per group of 1,000 people, with 95\\% confidence\\." in said
     assert any("3. Mean of hours_per_week by sex × race" in each.value.replace("\\", "") for each in app.markdown)
     assert "by sex × race" in drawn(app)["plan_chart"]["sentence"]
 
