@@ -25,7 +25,6 @@ PEOPLE = csv_file("people-of-a-rather-long-name.csv", "id,age,monthly_income,reg
 PLACES = {
     **LINKS,
     "penguins": "?data=penguins.body_mass_g",
-    "labels": "?data=pets.zip_code",
     "map": "?data=cities.longitude*latitude&trials=100",
     "lists": "tables?view=Decision+lists",
     "boxes": "tables?view=Boxes",
