@@ -32,6 +32,8 @@ from dprelease.plan.questions import Plan
 
 LEVELS = 0.5, 0.999_999
 """Levels for which the law of the noise is computed; others take the nearest."""
+MAX_ABBREVIATION = 3
+"""Letters of a unit that may be an abbreviation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +145,16 @@ def _law(plan: Plan, question: PlannedQuestion, statistic: str) -> PlannedMargin
     return laws.get(statistic, margin_of_mean)(queries)
 
 
+def singular(unit: str) -> str:
+    """Return a unit as it stands after "per"; an abbreviation such as "ms" is no plural.
+
+    >>> [singular(unit) for unit in ("years", "USD", "ms", "gross", "°Celsius")]
+    ['year', 'USD', 'ms', 'gross', '°Celsius']
+    """
+    is_plural = len(unit) > MAX_ABBREVIATION and unit.endswith("s") and not unit.endswith(("ss", "us", "is"))
+    return unit.removesuffix("s") if is_plural else unit
+
+
 def _scale(plan: Plan, question: PlannedQuestion, statistic: str, *, people: int) -> tuple[float, str]:
     """Return the half-width that counts as 1, and the statistic's unit."""
     if statistic == PEOPLE:
@@ -155,7 +167,7 @@ def _scale(plan: Plan, question: PlannedQuestion, statistic: str, *, people: int
         return max(abs(scales[0].low), abs(scales[0].high)) * people, units[0]
     if len(columns) == 1:
         return spans[0], units[0]
-    unit = f"{units[0]} per {units[1]}" if all(units) else ""
+    unit = f"{units[0]} per {singular(units[1])}" if all(units) else ""
     if statistic == SLOPE:
         return spans[0] / spans[1], unit
     middles = [abs(scale.middle) for scale in scales]

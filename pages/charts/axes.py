@@ -153,7 +153,7 @@ def axis_layout(axis: Axis, ends: tuple[float, float], colours: Palette, *, acro
         elif 1 <= decades <= FEW_DECADES:  # and here three, four, six, … times each
             layout["dtick"] = "D2"
     elif axis.log:
-        layout |= {"tickformat": "~g", "dtick": 1 if ends[1] / ends[0] > 20 else "D2"}
+        layout |= {"tickformat": ",~g", "dtick": 1 if ends[1] / ends[0] > 20 else "D2"}
     if axis.labels:
         places = range(0, len(axis.labels), -(-len(axis.labels) // MAX_ACROSS) if across else 1)
         cut = ["\n".join(_cut(line, axis.letters) for line in text.split("\n")) for text in axis.labels]

@@ -7,6 +7,7 @@ const LEGEND_EDGE = 11, LEGEND_NAMES = 19; // of it what Plotly itself takes, ro
 const ASIDE = 195, LONGEST_NAME = 27; // pixels of a legend beside the picture, and letters of a line in it
 const WIDE = 800, WIDE_ASIDE = 275, WIDE_NAME = 42; // the same beside a picture that is as wide as this
 const NARROW = 480, LONG = 24; // pixels of a phone's chart, and letters of the longest name that stands beside a line there
+const FEW = 4; // numbers along a phone's axis, at most, where they are long
 const NAMES = 130, SECOND = 13; // pixels beside the lines for longer names, and of their second lines
 const BADGE_LETTER = 10, BADGE_LINE = 14, BADGE_PAD = 13, APART = 12; // pixels: the smallest letter of the badge; from one of its lines to the next; from the last of several to the title of an axis
 const SCREEN = { width: 1280, height: 900 }, ROWS = 480, MOST = 0.45; // pixels that a page is made for, and of its charts; share of a window that one may take
@@ -191,7 +192,10 @@ function sized(chart, { layout, data, beside: aside } = chart.figure, width = ch
     yanchor: "top", font: { size: 10.5 }, maxheight: high - 24, tracegroupgap: 0,
   };
   const copy = copied(layout);
-  if (width <= NARROW && copy.xaxis) copy.xaxis.title.font = { ...copy.xaxis.title.font, size: 12 };
+  if (width <= NARROW && copy.xaxis) {
+    copy.xaxis.title.font = { ...copy.xaxis.title.font, size: 12 };
+    if (hasLongNumbers(copy.xaxis)) copy.xaxis.nticks = FEW;
+  }
   const named = fold(copy, width), higher = named ? SECOND * copy.yaxis.ticktext.length : 0;
   return {
     ...copy, ...(scene && { scene }), ...(badge && { title: badge.title }), width, height: high + legend + higher,
@@ -199,6 +203,9 @@ function sized(chart, { layout, data, beside: aside } = chart.figure, width = ch
     ...(beside && { legend: { ...layout.legend, ...upright } }), dragmode: coarse ? false : layout.dragmode,
   };
 }
+
+// Whether an axis has numbers such as 1,000, of which a phone has room for few.
+const hasLongNumbers = ({ type, range, tickvals }) => type === "linear" && !tickvals && Math.max(...range.map(Math.abs)) >= 1000;
 
 // On a screen with room below, a chart is higher; not so much that two above each other would need to be scrolled.
 function tall(chart, height) {
@@ -326,7 +333,7 @@ function watch(chart) {
     chart.trigger("brushed", { x: event.range.x, y: event.range.y });
   });
   plot.on("plotly_deselect", () => chart.trigger("brushed", {}));
-  plot.on("plotly_relayout", () => placeHandle(chart, chart.at));
+  for (const change of ["plotly_relayout", "plotly_update"]) plot.on(change, () => placeHandle(chart, chart.at));
   chart.width = plot.clientWidth; // as it was last seen: what is drawn out of sight is shown in that width again
   chart.resize = new ResizeObserver(() => {
     if (plot.clientWidth === chart.width || !plot.clientWidth) return;
@@ -335,7 +342,7 @@ function watch(chart) {
     const bars = chart.figure.data.map((trace) => shades(trace, chart.figure.layout, layout)?.colorbar.y);
     const traces = bars.some((y) => y !== undefined) ? { "colorbar.y": bars } : {};
     if (layout.showlegend) traces.name = chart.figure.data.map((trace) => nameIn(trace, layout).name);
-    const axes = xaxis && { "xaxis.title.font": xaxis.title.font, ...(yaxis.ticktext && { "yaxis.ticktext": yaxis.ticktext, "yaxis.tickfont": yaxis.tickfont }) };
+    const axes = xaxis && { "xaxis.title.font": xaxis.title.font, "xaxis.nticks": xaxis.nticks, ...(yaxis.ticktext && { "yaxis.ticktext": yaxis.ticktext, "yaxis.tickfont": yaxis.tickfont }) };
     chart.library.update(plot, traces, { width, height, margin, legend, title, ...axes });
   });
   chart.resize.observe(plot);

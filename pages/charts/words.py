@@ -111,6 +111,15 @@ def rows_up(value: float, n: int) -> str:
     return rows(math.ceil(value * n - 1e-9) / n, n)
 
 
+def guaranteed_rows(value: float, n: int) -> str:
+    """Return a guaranteed fraction of n as a number of rows, rounded up as the sentence of its theorem rounds it.
+
+    >>> guaranteed_rows(0.49209, 10_000), guaranteed_rows(1e-4, 10_000)
+    ('4,930 of 10,000 rows', '1 of 10,000 rows')
+    """
+    return rows(float(rounded_up(value * n)) / n, n)
+
+
 def lower_first(title: str) -> str:
     """Return a title with a lower-case first letter, for use after a colon; symbols and names are unchanged.
 

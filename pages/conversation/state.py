@@ -100,7 +100,8 @@ def current_state(request: ConversationRequest, dataset: Dataset) -> Conversatio
     if state is None:
         return begin(request, dataset)
     if state.request.key != request.key:
-        ended = f" The last conversation, of {state.questions:,} queries, is deleted." if state.questions else ""
+        asked = "1 query" if state.questions == 1 else f"{state.questions:,} queries"
+        ended = f" The last conversation, of {asked}, is deleted." if state.questions else ""
         return begin(request, dataset, note=f"The settings changed, so a new conversation began.{ended}")
     state.request = request  # the analyst may have changed
     return state

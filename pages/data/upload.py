@@ -241,7 +241,7 @@ def _ask_first_row(waiting: WaitingFile) -> None:
         last = f" … column {waiting.columns:,}" if waiting.columns > 1 else ""
         st.markdown(
             "**Does the first row hold column names or data?** Until you answer, the columns are called "
-            f"column 1{last}. If it is a title, delete the file here, set Lines to skip under Format, and "
+            f"column 1{last}. If it is a title, remove the file here, set Lines to skip under Format, and "
             "upload the file again."
         )
         names, data, forget = st.columns(3)

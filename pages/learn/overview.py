@@ -54,7 +54,7 @@ def in_order(lessons: Iterable[Lesson]) -> tuple[Lesson, ...]:
 def show_path(lessons: Mapping[str, Lesson]) -> None:
     """Draw the short path: its minutes, and a link to each of its lessons."""
     minutes = sum(lessons[key].minutes for key in PATH)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson_path"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="lesson_path"):
         st.markdown(f"**{minutes}-minute path**", width="content")
         for place, (key, topic) in enumerate(PATH.items(), 1):
             st.page_link(
@@ -84,7 +84,7 @@ def lesson_card(lesson: Lesson) -> None:
 def teachers_list(lessons: Iterable[Lesson]) -> None:
     """Draw the list for teachers: link, minutes, prerequisites and three questions of each lesson."""
     st.markdown(
-        "Each link opens a lesson at settings that show its result, or a table. **Full screen**, at the "
+        "Each link opens a lesson at settings that show its result, or a table. **Present**, at the "
         "top of a lesson, is for the projector. Let the class guess before you press *Show what happens*."
     )
     lines = ["| lesson | minutes | prerequisites | questions for the class |", "|---|---|---|---|"]

@@ -134,8 +134,8 @@ def over_epsilon(errors: Floats, *, domain: Number, epsilon: float) -> Picture:
         y=Axis(title=f"95% error ({domain.unit})" if domain.unit else "95% error", log=True),
         marks=marks,
         sentence=f"Near ε = {EPSILONS[place]:g}, the error of 95 in 100 previews is at most {first} {domain.unit} "
-        f"without bounds and {second} {domain.unit} clipped. Errors below half a cell are shown as half a "
-        "cell.",
+        f"without bounds and {second} {domain.unit} clipped.",
+        caption="Errors below half a cell are shown as half a cell." * bool((errors < smallest).any()),
         table={"ε": list(EPSILONS), **{name: off.tolist() for name, off in zip(MEANS.values(), errors.T, strict=True)}},
         height=240,
     )

@@ -16,7 +16,7 @@ from dplab.robust import TRIALS, present_rows
 from pages.charts.picture import Picture
 from pages.one_number.controls import OneNumberRequest
 from pages.one_number.runs import outcomes
-from pages.one_number.words import in_100
+from pages.one_number.words import refusals
 from pages.shell.theorem import all_digits
 
 MechanismT = TypeVar("MechanismT", bound=Mechanism)
@@ -102,5 +102,5 @@ class RefusableOutcome(Outcome[MechanismT]):
 
 def draw_refusals(share: float) -> None:
     """Draw the share of refusals as the headline."""
-    words = in_100(share)
-    st.header(f"{words[0].upper()}{words[1:]} runs give no answer (⊥)")
+    words = refusals(share)
+    st.header(f"{words[0].upper()}{words[1:]}")

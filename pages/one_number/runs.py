@@ -12,7 +12,7 @@ from dpcore.mechanisms import entry
 from pages.charts.axes import round_ticks
 from pages.charts.picture import Axis, Bars, Dots, Mark, Picture, Rule
 from pages.charts.words import percent, short_numbers, significant
-from pages.one_number.words import in_100, nearly_percent
+from pages.one_number.words import in_100, nearly_percent, refusals
 
 MAX_BARS = 60
 MAX_ANSWERS = 12
@@ -43,7 +43,7 @@ def outcomes(*, refused: float, wrong: float) -> Picture:
         first += count
     sentence = "All runs on these data give no answer (⊥)."
     if refused < 1:
-        sentence = f"On these data {in_100(refused)} runs give no answer (⊥)"
+        sentence = f"On these data {refusals(refused)}"
         right = "; all others are right." if refused else "; all are right."
         sentence += f" and {in_100(wrong)} give another answer than the whole data." if wrong else right
     return Picture(
@@ -145,6 +145,8 @@ def votes(*, names: Sequence[str], law: Floats, truth: int, needed: float) -> Pi
     if needed <= MAX_NEEDED:
         marks.append(Rule(role="theory", x=needed, label="needed", dash="dash"))
     end = max(0.5, float(shares.max()), needed if needed <= MAX_NEEDED else 0.0)
+    room = 1.3 * end  # for words
+    ticks = tuple(each for each in round_ticks(0, room, whole=False) if each <= max(1.0, end))
     beaten = law.copy()
     beaten[truth] = -1
     rival = int(beaten.argmax())
@@ -159,7 +161,7 @@ def votes(*, names: Sequence[str], law: Floats, truth: int, needed: float) -> Pi
         sentence += f". With noise, {share} {'of' if needed <= 1 else 'as many as'} the k votes are needed."
     return Picture(
         title="Answers of the subsamples",
-        x=Axis(title="share of the subsamples", low=0, high=1.3 * end, form="~p"),  # room for words
+        x=Axis(title="share of the subsamples", low=0, high=room, form="~p", ticks=ticks),
         y=Axis(labels=("", *labels)),
         marks=marks,
         sentence=sentence,

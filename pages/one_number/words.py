@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dpcore.core import exactly
+
 
 def in_100(chance: float) -> str:
     """Return a chance as so many in 100, never rounded to none or to all."""
@@ -16,9 +18,18 @@ def in_100(chance: float) -> str:
     return f"about {100 * chance:.0f} in 100"
 
 
+def refusals(chance: float) -> str:
+    """Return how many runs give no answer; where none does, that all give one.
+
+    >>> refusals(0), refusals(0.2)
+    ('all of 100 runs give an answer', 'about 20 in 100 runs give no answer (⊥)')
+    """
+    return "all of 100 runs give an answer" if chance <= 0 else f"{in_100(chance)} runs give no answer (⊥)"
+
+
 def nearly(chance: float, *, digits: int = 3, certain: bool = False) -> str:
     """Return a chance with so many digits, rounded to 1 only where a proof says that it is certain."""
-    text = f"{chance:.{digits}g}"
+    text = exactly(float(f"{chance:.{digits}g}"))
     return text if certain or float(text) < 1 else f"above {1 - 10.0**-digits:g}"
 
 

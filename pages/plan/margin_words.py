@@ -45,7 +45,7 @@ def margin_sentence(plan: Plan, question: PlannedQuestion, margin: Margin | None
     """Return the predicted margin of a group and the people that a group needs."""
     if margin is None:
         return NO_MARGIN
-    noun, level = noun_of(plan.table), confidence(plan.beta)
+    noun, level = noun_of(plan.table), f"{confidence(plan.beta)} confidence"
     if not margin.share < 1:  # as wide as all possible values: the first order says nothing more
         return f"At this ε, noise hides a group of {margin.people:,} {noun}."
     wide = f"± {amount_of(margin, margin.share, question.statistic, noun=noun)}"

@@ -389,8 +389,9 @@ def _solution_sentence(solved: SolvedPlan) -> str:
         text += " Margins of statistics by group are predictions."
     if solved.unmet:
         places = ", ".join(str(place + 1) for place in solved.unmet)
-        text += f" Up to ε = {HIGHEST:g}, no tried mechanism surely meets the target of statistic {places}: "
-        text += "it is unchanged."
+        text += f" Up to ε = {HIGHEST:g}, no tried mechanism surely meets the target of "
+        text += f"statistics {places}: they are" if len(solved.unmet) > 1 else f"statistic {places}: it is"
+        text += " unchanged."
         if any(solved.plan.questions[place].entry_key == WHOLE_TABLE for place in solved.unmet):
             text += FORECAST
     return text

@@ -216,7 +216,7 @@ def show_answer(query: Query | None, recipe: Recipe, dataset: Dataset, state: St
         return float(np.quantile(error, share, method="higher"))
 
     error_words = (
-        f"error of half of {len(error)} releases: at most {math.ceil(error_quantile(0.5)):,} rows "
+        f"error in rows of half of {len(error)} releases: at most {math.ceil(error_quantile(0.5)):,} "
         f"({percent_up(error_quantile(0.5) / n)}); of 95%: at most {math.ceil(error_quantile(0.95)):,}"
         if len(error)
         else f"all {TRIALS} releases gave no answer (⊥)"

@@ -95,7 +95,9 @@ def _card(
         st.dataframe(escape_frame(shown), height=min(240, 38 * (len(shown) + 1)), hide_index=True)
         return _nothing
     statistic = _chosen(statistics, key)
-    picture = (released_counts(frame, statistic) if statistic.whole else None) or released_groups(statistic)
+    column = statistic.title.partition(" by ")[2]
+    picture = released_counts(frame, statistic, column=column) if statistic.whole else None
+    picture = picture or released_groups(statistic)
     if picture is None:
         for each in statistics:
             st.markdown(f"{escaped(each.title)}{watermark}  \n**{escaped(each.sentence.partition(': ')[2])}**")

@@ -16,16 +16,21 @@ from pages.charts.words import printable_labels
 MAX_BARS = 2048
 MISSING = "missing"
 """Name of the bar of missing and unfit values."""
+ROWS = ",.3~r"
+"""Form of a number of rows."""
 BESIDES = {"refused", "rows"}
 """Columns that do not name a cell."""
 
 
-def released_counts(frame: pd.DataFrame, statistic: ReleasedStatistic | None = None) -> Picture | None:
+def released_counts(
+    frame: pd.DataFrame, statistic: ReleasedStatistic | None = None, *, column: str = ""
+) -> Picture | None:
     """Return a bar for each cell of one column, the last for missing values; None for files of another kind.
 
     Args:
         frame: the released table.
         statistic: its counts with their intervals, where these are known.
+        column: its name, instead of the file's own.
     """
     other_columns = BESIDES | ({"cell"} if list(frame.get("cell", ())) == list(range(len(frame))) else set())
     names = [str(name) for name in frame.columns if name not in other_columns]
@@ -35,7 +40,7 @@ def released_counts(frame: pd.DataFrame, statistic: ReleasedStatistic | None = N
     fitting, missing_rows = frame[frame[name].notna()], frame[frame[name].isna()]
     counts = np.append(fitting["rows"], missing_rows["rows"]).astype(np.float64)
     bar_names = [*fitting[name], *[MISSING] * len(missing_rows)]
-    column = next(iter(printable_labels([name])))
+    column = next(iter(printable_labels([column or name])))
     if len(fitting) and pd.api.types.is_numeric_dtype(fitting[name]):
         middle = fitting[name].to_numpy(dtype=float)
         half = np.diff(middle).min() / 2 if len(middle) > 1 else 0.5
@@ -58,13 +63,13 @@ def released_counts(frame: pd.DataFrame, statistic: ReleasedStatistic | None = N
     return Picture(
         title="Released counts",
         x=axis,
-        y=Axis(title="rows"),
+        y=Axis(title="rows", form=ROWS),
         marks=[
             Bars(role="released", name="released", start=start, end=end, value=counts),
             *([_whiskers((start + end) / 2, counts, statistic, **ends)] if statistic else []),
         ],
         sentence=f"{len(counts):,} released counts of {column}, from {counts.min():,.0f} to {counts.max():,.0f} rows."
-        + (f" {missing_rows['rows'].sum():,.0f} rows are missing or do not fit." if len(missing_rows) else ""),
+        + (f" Missing or unfit: {missing_rows['rows'].sum():,.0f}." if len(missing_rows) else ""),
         table={column: bar_names, "rows": list(counts)} | {end: list(each) for end, each in ends.items()},
         height=260,
     )

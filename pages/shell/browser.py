@@ -26,7 +26,8 @@ CSS = """
 .dpscope-tools { display: flex; gap: 0.75rem; align-items: center; justify-content: flex-end; font-size: 0.875rem; }
 .dpscope-copied { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; max-width: 30rem; }
 .dpscope-lost {
-  position: fixed; inset: auto 0 0; z-index: 1000; display: flex; justify-content: space-between; align-items: center;
+  position: fixed; inset: auto 0 0; z-index: 1000; display: flex; align-items: center; gap: 1rem;
+  justify-content: flex-end; /* at the left it would lie below the controls */
   padding: 0.5rem 1rem; background: var(--st-secondary-background-color); border-top: 1px solid var(--st-border-color);
 }
 .dpscope-lost[hidden] { display: none; }

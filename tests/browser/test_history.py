@@ -26,6 +26,11 @@ from tests.kit.rest import settled
 
 PEOPLE = csv_file("people.csv", "age,pay\n41,1000\n17,0\n")
 SMALL = "?bits=6&n=1000&trials=100&epsilon=0.3"
+UNCOVERED = """words => {
+    const { left, right, top, bottom } = words.getBoundingClientRect();
+    return [left + 1, right - 1].every(x => document.elementFromPoint(x, (top + bottom) / 2) === words);
+}"""
+"""Whether the first and the last of some words are seen."""
 LOST = "The page was reloaded. Please choose your file again."
 
 
@@ -213,7 +218,10 @@ def test_a_reload_loses_a_file_and_says_so(page: Page, server: Server) -> None:
     bring(page, PEOPLE)
     page.reload()
     expect(settled(page).get_by_text(LOST)).to_be_visible()
-    bring(page, PEOPLE)
+    go_to(page, "one-number")  # whose controls lie over what is at the left
+    page.reload()
+    assert settled(page).get_by_text(LOST).evaluate(UNCOVERED)
+    bring(visit(page, server, OWN_FILE), PEOPLE)
     expect(page.get_by_text(LOST)).to_be_hidden()
     page.get_by_role("button", name="Remove this file").click()
     settled(page)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser, Page, WebSocket, expect
 
+from tests.browser.layout.faults import faults
 from tests.browser.pages.test_grid import type_at
 from tests.kit.browser import (
     DESKTOP,
@@ -74,7 +75,7 @@ def test_a_private_file_is_no_dead_end_and_stays_unseen(browser: Browser, server
         # Ranges and cells: a full page of promises, which the slider moves.
         expect(plot(page, "promises_chart")).to_be_visible()
         expect(page.get_by_test_id("stMetric")).to_have_count(4)
-        assert len(visible_words(page)) <= MAX_WORDS
+        assert len(visible_words(page)) <= MAX_WORDS and not faults(page)
         sound(page)
         page.set_viewport_size(PHONE)
         assert settled(page).get_by_test_id("stMetricLabel").evaluate_all(CUT) == 0
@@ -90,6 +91,7 @@ def test_a_private_file_is_no_dead_end_and_stays_unseen(browser: Browser, server
             go_to(page, name)
             expect(plot(page, "promises_chart")).to_be_visible()
             unseen(page)
+            assert not faults(page)
         go_to(page, "tables")
         picked(page, "Rows of yes/no attributes", "Your file")
         picked(page, "Columns", "column 1")

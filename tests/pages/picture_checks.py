@@ -14,6 +14,10 @@ from pages.charts.picture import Band, Bars, Dots, Heat, Mark, Outline, Picture,
 from pages.charts.plotly import PlotlyFigure, render
 from pages.charts.roles import style_for
 
+LONG_BADGE = "true: generated secret · released: simulated, preview sampler, seed 1"
+"""A badge of two lines."""
+NAME = 13
+"""Pixels of a name beside a picture."""
 BACKGROUND = {"ink", "quiet", "paper", "impossible", "vacuous", "error"}
 """Roles of what is written or lies behind the data."""
 
@@ -34,7 +38,9 @@ def whole(picture: Picture) -> Picture:
     It is valid, has a title, whole sentences and a table of even columns; no two of its roles share a colour in either
     theme, and no dot, bar, band or cell leaves its axes.
     """
-    valid(picture)  # the other theme has other colours, no other parts
+    layout = valid(picture, badge=LONG_BADGE).layout  # the other theme has other colours, no other parts
+    upright = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
+    assert upright >= NAME * len(picture.y.labels), "names beside the picture lie on each other"
     sentences = [picture.sentence, *(frame.sentence for frame in picture.frames)]
     assert picture.title and all(each.endswith(".") and "nan" not in each and "**" not in each for each in sentences)
     assert len({len(column) for column in picture.table.values()}) == 1

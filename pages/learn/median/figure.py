@@ -101,7 +101,7 @@ def _dots(x: Integers | tuple[int, ...], walk: MeasuredWalk, key: str) -> Dots:
 
 
 def _walk_axis(n: int) -> Axis:
-    return Axis(title="rows moved from 0 to v", low=0, high=n)
+    return Axis(title="rows moved from 0 to v", low=0, high=n, form=",d")
 
 
 def _thin(length: int) -> Integers:

@@ -217,7 +217,7 @@ def show_paper_tables() -> None:
             st.markdown("\n".join([HEAD, *map(table_row, table.lines)]))
             # Inside the scrolling container, so that the keyboard reaches it.
             st.page_link(page, label="Use these settings", query_params=table.link)
-        st.caption(f"{table.reference}. β = {BETA:g}.")
+        st.caption(f"{table.reference.removesuffix('.')}. β = {BETA:g}.")
         if table.survey:
             with st.expander("The paper's Table 1, at these settings"):
                 st.markdown("\n".join([SURVEY, *map(survey_row, table.survey)]))

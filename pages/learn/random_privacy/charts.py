@@ -25,6 +25,8 @@ SIDE = 20
 BINS = 40
 DOTS = 50
 """Each stands for 2 in 100 simulations."""
+ROOM = 0.4
+"""Height above all dots of losses, as a share of theirs: both means and the guess stand there."""
 MAX_CELLS = 60
 NEAR = 0.1
 """Largest relative difference between two factors that are said to be about the same."""
@@ -98,7 +100,7 @@ def losses(*, simulations: LossFigure, projected: bool) -> Picture:
         private, random, above = simulations.private_loss, simulations.random_loss, simulations.threshold_loss
     right = float(max(private.max(), random.max(), above.max(), 1e-9)) * 1.02
     marks: list[Mark] = []
-    lowest = 0.0
+    lowest = highest = 0.0
     shown = ((PRIVATE, private, 1, "triangle-up"), (RANDOM, random, -1, "circle"), (THRESHOLD, above, -1, "square"))
     for line, (name, loss, up, shape) in enumerate(shown):
         quantiles = np.quantile(loss, (np.arange(DOTS) + 0.5) / DOTS)
@@ -119,7 +121,7 @@ def losses(*, simulations: LossFigure, projected: bool) -> Picture:
                 hover=[f"{name}: L1 loss {significant(each)}, simulated" for each in quantiles.tolist()],
             ),
         ]
-        lowest = min(lowest, float(places.min())) - (up < 0)
+        lowest, highest = min(lowest, float(places.min())) - (up < 0), max(highest, float(places.max()))
     ratio = private.mean() / random.mean() if random.mean() > 0 else math.inf
     text = "the condition is not met, so both mechanisms are the same here."
     if simulations.spared:
@@ -127,7 +129,7 @@ def losses(*, simulations: LossFigure, projected: bool) -> Picture:
     return Picture(
         title="Total (L1) error of each simulation",
         x=Axis(title="L1 error, share of n (each dot 2 in 100)", low=0, high=right),
-        y=Axis(shown=False),
+        y=Axis(shown=False, high=highest + ROOM * (highest - lowest)),
         marks=marks,
         sentence=f"Mean L1 error over {len(private)} simulations {'after' if projected else 'before'} the "
         f"projection: {significant(float(private.mean()))} for the private histogram, "
@@ -168,7 +170,7 @@ def histograms(*, simulations: LossFigure) -> Picture:
     return Picture(
         title="The histograms",
         x=Axis(title="cell", low=float(cells[0]), high=float(cells[-1] + 1)),
-        y=Axis(title="rows", low=0),
+        y=Axis(title="rows", low=0, form=",.3~r"),
         marks=[
             Bars(role="true", name="true", start=cells, end=cells + 1, value=truth, opacity=BEHIND),
             Dots(role=ROLES[PRIVATE], name=PRIVATE, x=cells + 0.5, y=private, shape="triangle-up"),

@@ -42,7 +42,7 @@ def one_run(attack: Attack) -> Picture:
     truth, released, chosen = attack.truth, attack.released, attack.chosen
     points, correct = len(truth), int((truth & chosen).sum())
     hover_texts = [
-        f"person {point + 1}: {significant(float(count))} rows released; {'in' if secret else 'not in'} the secret "
+        f"person {point + 1}: rows released: {significant(float(count))}; {'in' if secret else 'not in'} the secret "
         f"half; the attacker says {'in' if yes else 'not in'}"
         for point, (count, secret, yes) in enumerate(zip(released[:SHOWN], truth, chosen, strict=False))
     ]
@@ -124,7 +124,7 @@ def worlds(*, swap: TwoWorlds, epsilon: float, claimed: bool) -> Picture:
         f"{percent(swap.outside)} without; {verdict}."
         + ("" if claimed else " Publishing true counts is not private for any ε."),
         table={"world": names, "share": shares.tolist(), "from": low.tolist(), "to": high.tolist()},
-        height=130,
+        height=170,
     )
 
 

@@ -22,7 +22,7 @@ from dplab.limits.data_independent_summary import (
 )
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
-from pages.charts.words import confidence, percent, percent_up, rows
+from pages.charts.words import confidence, guaranteed_rows, percent, percent_down, percent_up
 from pages.shell.private.charts import IF_N, draw_outlook
 from pages.shell.private.twin import NAMED, USUAL_ROWS, declared_rows, is_public, registered_rows, use_twin
 from pages.shell.tasks.memory import with_progress
@@ -127,7 +127,7 @@ def headline(offer: Offer, epsilon: float) -> str:
     if promised >= 1:
         return f"{at}, no error is guaranteed for {offer.problem.n:,} rows"
     n = offer.problem.n
-    within = f"has an error of at most {percent_up(promised)}: {rows(promised, n)}"
+    within = f"has an error of at most {percent_up(promised)}: {guaranteed_rows(promised, n)}"
     at += f", {IF_N}" if depends_on_n(mechanism, offer.problem, beta=offer.beta) else ""
     return f"{at}, in {confidence(offer.beta)} of releases the worst {offer.of} {within}"
 
@@ -184,7 +184,7 @@ def _numbers(offer: Offer, bound: Bound, guarantee: Guarantee) -> None:
     labelled = {
         "Guaranteed if n is right" if on_n else "Guaranteed worst error": _share(promised),
         "Expected error (half of releases)": "" if math.isnan(predicted) else percent(predicted),
-        offer.wall[1]: percent(lower.value) if lower is not None else "",
+        offer.wall[1]: percent_down(lower.value) if lower is not None else "",
         f"Rows to guarantee {percent(target)}": f"{needed:,}" if needed else "no number of rows is enough",
     }
     numbers({label: value for label, value in labelled.items() if value})
@@ -192,7 +192,7 @@ def _numbers(offer: Offer, bound: Bound, guarantee: Guarantee) -> None:
 
 def _share(promised: float) -> str:
     """Return a guaranteed error as a share of n."""
-    return percent(promised) if promised < 1 else "no guarantee"
+    return percent_up(promised) if promised < 1 else "no guarantee"
 
 
 def numbers(labelled: Mapping[str, str]) -> None:

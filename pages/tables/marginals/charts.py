@@ -176,7 +176,7 @@ def cell_counts(*, cells: Sequence[str], truth: NDArray[Any], released: Floats) 
         ],
         sentence=(
             f"{_drawn(len(order), len(cells))}. The largest error in this preview is in {cells[worst]}: "
-            f"{int(truth[worst]):,} rows, released {minus(f'{released[worst]:,.1f}')}."
+            f"true {int(truth[worst]):,}, released {minus(f'{released[worst]:,.1f}')}."
         ),
         table={
             "cell": list(cells),

@@ -56,7 +56,7 @@ def winners_map(*, places: Places, n: int, width: int, here: str, key: str) -> P
     at, wide = (np.array([float(place[name]) for place in places]) for name in ("n", "width"))
     winners = np.array([str(place["winner"]) for place in places])
     hover = [
-        f"{WORDS[str(place['winner'])]}\n{row:,.0f} rows, {k:.0f} attributes per query\npredicted error "
+        f"{WORDS[str(place['winner'])]}\n{row:,.0f} rows, {k:.0f} attribute{'s' if k > 1 else ''} per query\npredicted error "
         f"{percent(float(place['error']))} ({rows(float(place['error']), int(row))})\ntheory"
         for place, row, k in zip(places, at, wide, strict=True)
     ]
@@ -81,7 +81,8 @@ def winners_map(*, places: Places, n: int, width: int, here: str, key: str) -> P
                     hover=[hover[place] for place in np.flatnonzero(at_best)],
                 )
             )
-    you = [f"your {n:,} rows, {width} attributes per query\n{WORDS[here]}"]
+    about = f"{width} attribute{'s' * (width > 1)} per query"
+    you = [f"your {n:,} rows, {about}\n{WORDS[here]}"]
     inside = [float(np.clip(n, at.min(), at.max()))]
     marks.append(Dots(role="ink", name="you", x=inside, y=[width], shape="circle-open", size=15, hover=you))
     tally = {name: int((winners == name).sum()) for name in WINNERS}
@@ -105,7 +106,7 @@ def winners_map(*, places: Places, n: int, width: int, here: str, key: str) -> P
         ),
         marks=marks,
         sentence=(
-            f"At {n:,} rows and {width} attribute{'s' if width > 1 else ''} per query, the smallest "
+            f"At {n:,} rows and {about}, the smallest "
             f"predicted error is that of {WORDS[here]}. Of {len(places)} settings shown, the marginals are "
             f"best at {tally[DIRECT]} and polynomials at {useful}. At {tally[NEITHER]} neither is "
             "predicted to be better than answering 1/2."

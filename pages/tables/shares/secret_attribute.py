@@ -81,7 +81,7 @@ def over_noise(shares: SecretShares, attacked: SecretRows) -> Picture:
     """Return the share of secret bits found against the error of the marginals over √n, with what is proved."""
     root = math.sqrt(len(attacked.secret))
     x = shares.errors / root
-    marks: list[Mark] = [*_dots(x, shares.by_noise), replace(_constant_guess(attacked), side="left")]
+    marks: list[Mark] = [*_dots(x, shares.by_noise), _constant_guess(attacked)]
     if shares.proved[0] > 0:
         marks.insert(0, Curve(role="theory", name="proved: at least", x=shares.levels / root, y=shares.proved))
     exact, squares, known = (float(shares.by_noise[place].mean()) for place in ((0, 0), (0, -1), (1, -1)))
@@ -111,7 +111,7 @@ def over_epsilon(shares: SecretShares, attacked: SecretRows, *, epsilon: float) 
         y=_share_axis(),
         marks=[
             *_dots(losses, shares.by_epsilon),
-            replace(_constant_guess(attacked), below=True),
+            replace(_constant_guess(attacked), side="left"),
             Rule(role="ink", x=epsilon, label=f"ε = {exactly(epsilon)}"),
         ],
         sentence=f"At ε = {exactly(losses[at])} the noise has a standard deviation of "

@@ -9,11 +9,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
-from tests.kit.browser import PHONE, Server, on_screens, plot, press, reopened, sentences, sound, visit, watched_page
+from tests.kit.browser import (
+    DESKTOP,
+    PHONE,
+    Server,
+    on_screens,
+    plot,
+    press,
+    reopened,
+    sentences,
+    sound,
+    visit,
+    watched_page,
+)
 from tests.kit.rest import settled
 
+WIDE = ViewportSize(width=1920, height=1080)
 CENTRED = "each => each.scrollIntoView({block: 'center'})"
 
 
@@ -155,6 +168,10 @@ def held(page: Page, server: Server) -> Ring:
 def test_the_arrow_is_dragged_in_the_browser_and_the_page_follows_when_it_is_let_go(page: Page, server: Server) -> None:
     ring = held(page, server)
     assert ring.shows(90)
+    for size in (WIDE, DESKTOP):
+        page.set_viewport_size(size)
+        assert settled(page) and ring.shows(90), "the handle follows the width of the window"
+    ring.plot.evaluate(CENTRED)
     words = sentences(page)
     page.mouse.move(*ring.at(90))
     page.mouse.down()

@@ -76,6 +76,8 @@ def test_the_wall_fits_a_phone(page: Page, server: Server, link: str) -> None:
 
 def test_a_card_is_opened_by_a_click_on_its_drawing_and_by_the_keyboard(page: Page, server: Server) -> None:
     visit(page, server, "learn")
+    path = page.locator(".st-key-lesson_path a").evaluate_all("links => links.map(link => link.offsetTop)")
+    assert len(path) > 5 and len(set(path)) == 1, "the path is one line"
     page.locator(".st-key-card_odds img").click(force=True)  # what lies above it is the link
     settled(page)
     assert "lesson=odds" in page.url

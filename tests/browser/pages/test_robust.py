@@ -30,7 +30,7 @@ def captions(page: Page) -> str:
 
 def test_a_smaller_epsilon_turns_answers_into_refusals(page: Page, server: Server) -> None:
     opened(page, server, "robust?data=earnings.earnings", charts=4)
-    expect(page.get_by_role("heading", name="None of 100 runs give no answer (⊥)")).to_be_visible()
+    expect(page.get_by_role("heading", name="All of 100 runs give an answer")).to_be_visible()
     press(page, "Privacy budget ε", "ArrowLeft", 8)
     expect(
         page.get_by_role("heading", name=re.compile(r"(About|More than|All).* 100 runs give no answer"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -133,6 +134,15 @@ def test_the_name_of_a_shape_is_one_line_of_its_button(page: Page, server: Serve
     titles = [each.title.removesuffix(PLANE) for each in GENERATORS.values()]
     boxes = [page.get_by_role("button", name=title, exact=True).bounding_box() for title in titles]
     assert len({round(box["height"]) for box in boxes if box}) == 1 and all(boxes), "no name is broken"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
+def test_long_numbers_along_a_phones_axis_stand_apart(page: Page, server: Server) -> None:
+    ticks = plot(visit(page, server, "?data=pets.zip_code", "data_chart"), "data_chart").locator(".xtick text")
+    ends = "ticks => ticks.map(tick => tick.getBoundingClientRect()).map(({ left, right }) => [left, right])"
+    boxes = sorted(ticks.evaluate_all(ends))
+    assert len(boxes) > 2 and all(right + 4 < left for (_, right), (left, _) in pairwise(boxes))
 
 
 @pytest.mark.parametrize("colour_scheme", ["dark"])

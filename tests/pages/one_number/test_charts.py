@@ -51,6 +51,7 @@ def test_a_chance_is_never_told_as_certain() -> None:
     assert told == ["0.5", "0.999", "above 0.999", "above 0.999", "0"]
     assert nearly(0.99999, digits=4) == "above 0.9999" and nearly(0.99994, digits=4) == "0.9999"
     assert nearly(1.0, certain=True) == "1", "only what is proved"
+    assert nearly(3.9681e-6) == "3.97e-6", "written as every δ is"
     shares = [nearly_percent(each, digits=5) for each in (0.25, 0.99999, 0.999996, 1.0)]
     assert shares == ["25%", "99.999%", "above 99.999%", "above 99.999%"]
 
@@ -124,6 +125,7 @@ def test_a_hundred_dots_add_up(refused: float, wrong: float) -> None:
     picture = whole(outcomes(refused=refused, wrong=wrong))
     dots = {each.name: len(numbers(each.x)) for each in picture.find(Dots)}
     assert sum(dots.values()) == 100
+    assert ("all of 100 runs give an answer" in picture.sentence) == (refused == 0)
     assert abs(dots["no answer"] - 100 * refused) < 1 and abs(dots["another answer"] - 100 * wrong) < 1
     places = {(x, y) for each in picture.find(Dots) for x, y in zip(numbers(each.x), numbers(each.y), strict=True)}
     assert len(places) == 100
@@ -177,6 +179,7 @@ def test_votes_are_shares_of_the_subsamples_not_of_the_rows(needed: float, words
     assert words in picture.sentence and "times n" not in picture.sentence
     assert bool(picture.find(Rule, role="theory")) is (needed <= 1.5)
     assert not picture.x.rows
+    assert 0.5 < max(picture.x.ticks) <= 1, "the room for words beyond 100% has no numbers"
 
 
 def test_both_means_are_drawn_where_they_are_and_what_is_less_than_half_a_cell_as_that() -> None:
@@ -187,6 +190,8 @@ def test_both_means_are_drawn_where_they_are_and_what_is_less_than_half_a_cell_a
         dots = picture.one(Dots, role=f"mechanism:{key}")
         assert numbers(dots.y) == pytest.approx(np.maximum(errors[:, place], line.width / 2))
     assert 0 in picture.table["clipped to the declared bounds"], "the table keeps it"
+    assert picture.caption == "Errors below half a cell are shown as half a cell."
+    assert not over_epsilon(errors + line.width, domain=line, epsilon=0.5).caption
     assert (
         picture.one(Rule).x == 0.5
         and "USD" in picture.y.title

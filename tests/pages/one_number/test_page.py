@@ -71,7 +71,7 @@ def test_the_page_tells_refusals_stability_and_delta() -> None:
 def test_the_default_page_answers_and_its_sliders_move_the_refusals() -> None:
     app = sound(opened())
     assert_the_code_runs(app)
-    assert app.header[0].value == "None of 100 runs give no answer (⊥)"
+    assert app.header[0].value == "All of 100 runs give an answer"
     sound(app.number_input(key="epsilon").set_value(0.1).run())
     assert app.header[0].value == "More than 99 in 100 runs give no answer (⊥)"
     sound(app.slider(key="stable_median-quantile").set_value(0.25).run())

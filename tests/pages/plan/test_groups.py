@@ -67,7 +67,7 @@ def test_a_mean_by_two_columns_is_added_with_its_margin_and_the_people_it_needs(
     assert added.min_rows == 1_000 and added.entry_key == "group-counters"
     assert "3 statistics of Adult" in app.header[0].value and "ε = 1" in app.header[0].value
     [said] = [each.value for each in app.caption if "a group needs" in each.value]
-    assert "per group of 1,000 people, with 95\\%\\." in said
+    assert "per group of 1,000 people, with 95\\% confidence\\." in said
     assert any("3. Mean of hours_per_week by sex × race" in each.value.replace("\\", "") for each in app.markdown)
     assert "by sex × race" in drawn(app)["plan_chart"]["sentence"]
 
@@ -304,14 +304,14 @@ def test_titles_and_margins_are_in_plain_words() -> None:
     ]
     plan = Plan(table=TABLE, n=1_200, questions=(MEAN,))
     planned = margin(plan, MEAN, plan.mechanism(MEAN))
-    expected = "± 1.6 h per group of 300 people, with 95%. For ± 4 h a group needs 120 people."
+    expected = "± 1.6 h per group of 300 people, with 95% confidence. For ± 4 h a group needs 120 people."
     assert margin_sentence(plan, MEAN, planned) == expected
     equal = replace(MEAN, min_rows=0, target=0.01)
     said = margin_sentence(plan, equal, margin(plan, equal, plan.mechanism(equal)))
-    assert said.startswith("± 1.6 h if all groups have 300 people, with 95%. For ± 0.8 h a group needs ")
+    assert said.startswith("± 1.6 h if all groups have 300 people, with 95% confidence. For ± 0.8 h a group needs ")
     alone = replace(MEAN, by=(), min_rows=0)
     said = margin_sentence(plan, alone, margin(plan, alone, plan.mechanism(alone)))
-    assert said == "± 0.399 h for 1,200 people, with 95%."
+    assert said == "± 0.399 h for 1,200 people, with 95% confidence."
     few = replace(MEAN, min_rows=2)
     said = margin_sentence(plan, few, margin(plan, few, plan.mechanism(few)))
     assert said == "At this ε, noise hides a group of 2 people."

@@ -57,4 +57,4 @@ def test_the_missing_cell_has_its_bar_beside_the_numbers(fitting: list[int]) -> 
     assert (start[:4].tolist(), end[:4].tolist()) == ([0, 10, 20, 30], [10, 20, 30, 40])
     assert start[4] > 40 and end[4] > start[4], "off the axis of numbers"
     assert list(whole(picture).x.named.values()) == ["missing"]
-    assert "290 rows are missing or do not fit" in picture.sentence
+    assert "Missing or unfit: 290." in picture.sentence

@@ -33,6 +33,7 @@ from pages.learn.random_privacy.charts import (
     panel,
 )
 from pages.learn.random_privacy.lesson import WIDE, widened
+from tests.pages.label_overlap import on_dots
 from tests.pages.opening import RANDOM_PRIVACY, opened
 from tests.pages.picture_checks import whole
 
@@ -90,6 +91,7 @@ def test_losses_of_one_go_up_and_of_the_other_down(histogram: np.ndarray, projec
         else (found.private_noise, found.random_noise, found.threshold_noise)
     )
     picture = whole(losses(simulations=found, projected=projected))
+    assert not (hidden := on_dots(picture, render(picture, badge="", dark=False))), hidden
     width = picture.x.high or 0
     for name, loss, up in ((PRIVATE, private, 1), (RANDOM, random, -1), (THRESHOLD, above, -1)):
         dots = picture.one(Dots, role=ROLES[name])

@@ -7,8 +7,10 @@ import pytest
 
 from dplab.limits.secret_attribute import LOSSES, SecretRows, SecretShares
 from pages.charts.picture import Curve, Dots, Rule, numbers
+from pages.charts.plotly import render
 from pages.tables.shares.secret_attribute import over_epsilon, over_noise
 from tests.pages.drawn_charts import drawn
+from tests.pages.label_overlap import on_dots
 from tests.pages.lessons import checked
 from tests.pages.opening import sound
 from tests.pages.tables.opening import opened, texts
@@ -54,6 +56,15 @@ def test_shares_stand_at_their_epsilon_beside_a_constant_guess() -> None:
     np.testing.assert_allclose(numbers(known.y), np.linspace(0.7, 1, len(LOSSES)))
     assert shown.one(Rule, role="ink").x == 1.0 and shown.one(Rule, role="quiet").y == 0.75
     assert "find 62.5% and 77.5% of the bits; a constant guess finds 75%" in shown.sentence
+
+
+def test_the_name_of_the_constant_guess_hides_no_dot() -> None:
+    errors, seen = np.array([0, 0.25, 0.5, 2, 4, 6, 8]), np.array([0.95, 0.82, 0.7, 0.65, 0.6, 0.6, 0.6])
+    by_noise = np.stack([seen, seen])[:, :, None] + np.array([-0.01, 0.01])
+    by_epsilon = np.stack([np.linspace(0.6, 0.74, len(LOSSES))] * 2)[:, :, None] + np.array([-0.01, 0.01])
+    shares = SecretShares(**{**vars(UNPROVED), "errors": errors, "by_noise": by_noise, "by_epsilon": by_epsilon})
+    for shown in (over_noise(shares, ATTACKED), over_epsilon(shares, ATTACKED, epsilon=1.0)):
+        assert not (hidden := on_dots(shown, render(shown, badge="", dark=False))), hidden
 
 
 @pytest.mark.parametrize(("attributes", "proved"), [("24", False), ("64", True)])
