@@ -90,7 +90,9 @@ class ReleasedStatistic:
         if len(self.labels) > MAX_NAMED:
             half = np.unique((self.high - self.low) / 2)
             each = f"± {_number(float(half[0]), 0)} each" if self.whole and len(half) == 1 else "each with its interval"
-            return f"{self.title}: {len(self.labels):,} groups, {each}{level}"
+            hidden = int(np.isnan(self.values).sum())
+            few = f" ({hidden:,} with {HIDDEN})" if hidden else ""
+            return f"{self.title}: {len(self.labels):,} groups{few}, {each}{level}"
         texts = [
             f"{label} {self.amount(place)}{f', population {wide}' if (wide := self.wider(place)) else ''}".strip()
             for place, label in enumerate(self.labels)
