@@ -131,11 +131,11 @@ def _ask_again(bits: Booleans, *, epsilon: float, seed: int) -> None:
         rounded_up(float(each)) for each in (repeated.fresh[place], repeated.shared[place], repeated.stored)
     )
     kit.show_result(
-        f"How many say yes? The average of {times} answers is this close to the true {yes} "
+        f"How many say yes? The average of {times} answers is close to the true {yes} "
         f"({typed_bits.LEVEL:.0%}):\n\n"
         f"- Fresh noise at ε = {exactly(epsilon)} each, ε = {times * epsilon:,.6g} in total: **± {fresh}**.\n"
         f"- ε = {exactly(epsilon)} shared by all: **± {shared}**.\n"
-        f"- The stored answer returned, as *Release* does: **± {stored}**. {kit.THEORY}"
+        f"- The stored answer, as *Release* does: **± {stored}**. {kit.THEORY}"
     )
     shown = figure.averages(true_count=yes, times=times, repeated=repeated)
     badge = f"true: typed by you · theory: exact law · one run: simulated, preview sampler, seed {seed}"
@@ -145,7 +145,7 @@ def _ask_again(bits: Booleans, *, epsilon: float, seed: int) -> None:
         "Composition: k answers at ε each are kε-private together. Shared, each answer has ε/k, and its noise is about "
         "k times as large.",
         reference="Dwork, McSherry, Nissim and Smith (2006); Ghosh, Roughgarden and Sundararajan (2009) for the noise.",
-        meaning="k fresh noises Z at ε each average to √k times less. The k answers cost kε.",
+        meaning="The average of k fresh noises Z is √k times smaller. The price is kε.",
     )
     kit.break_it("With shared ε, more answers tell less.", "Ask 100 times", {"attack-me-times": kit.stop(100)})
 
