@@ -134,7 +134,7 @@ def by_questions(
 def blind_line(share: float, ends: tuple[float, float]) -> Curve:
     """Return the line of the share that is found by always guessing the more common bit, from end to end of the axis.
 
-    Its name is in the legend: beside the line it would cover dots, which lie on both sides of it.
+    Its name is in the legend: beside the line it would cover dots, which lie on both sides of it. A longer one would
+    give the legend of a presentation a second line.
     """
-    name = f"always the more common bit: {percent(share)}"
-    return Curve(role="quiet", name=name, x=ends, y=(share, share), dash="dash", width=2)
+    return Curve(role="quiet", name=f"common bit: {percent(share)}", x=ends, y=(share, share), dash="dash", width=2)
