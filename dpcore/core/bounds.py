@@ -69,6 +69,7 @@ class Bound:
         note: what a reader must know besides: an erratum, a looser constant.
         formula: the theorem in TeX, in symbols; α is the worst error as a fraction of n, Z noise in rows.
         unit: what the value is a share of, and what it is an error of.
+        has_proved_intervals: whether the release proves an interval of each answer, even where no error is guaranteed.
     """
 
     value: float
@@ -81,6 +82,7 @@ class Bound:
     note: str = ""
     formula: str = ""
     unit: ErrorUnit = ErrorUnit.ROWS
+    has_proved_intervals: bool = False
 
     @property
     def applies(self) -> bool:
@@ -146,15 +148,16 @@ def describe_error(
     # An n is asked for only where it helps: under add/remove no n can be checked.
     enough = all(each.met or each.met_by_rows for each in bound.assumptions)
     needed = f" It needs n = {bound.rows_needed:,} or more." if few and enough else ""
+    proved = " Given the release, its intervals for these rows are proved." if bound.has_proved_intervals else ""
     if bound.kind is not BoundKind.GUARANTEE and math.isinf(bound.value):
-        return "No guarantee: no bound on the error is proved here."
+        return f"No guarantee: no bound on the error is proved before the release.{proved}"
     if bound.kind is not BoundKind.GUARANTEE:
-        return "No guarantee: no error is proved here, only an order of magnitude."
+        return f"No guarantee: no error is proved before the release, only an order of magnitude.{proved}"
     if not bound.applies:
-        return f"No guarantee: the theorem's assumptions are not all met.{needed}"
+        return f"No guarantee: the theorem's assumptions are not all met.{needed}{proved}"
     if bound.vacuous:
         whole = "the range" if bound.unit is ErrorUnit.RANGE else "n"
-        return f"No guarantee: the bound is 100% of {whole} or more.{needed}"
+        return f"No guarantee: the bound is 100% of {whole} or more.{needed}{proved}"
     share = f"{rounded_up(100 * bound.value)}%"
     number = f"{_rows(bound.value * n)} ({share} of n)"
     if bound.unit is ErrorUnit.RANGE:

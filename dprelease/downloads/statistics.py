@@ -102,7 +102,9 @@ class ReleasedStatistic:
                 if self.whole and len(half) == 1
                 else "each with its interval"
             )
-            return f"{self.title}: {len(self.labels):,} groups, {each}{level}"
+            hidden = int(np.isnan(self.values).sum())
+            few = f" ({hidden:,} with {HIDDEN})" if hidden else ""
+            return f"{self.title}: {len(self.labels):,} groups{few}, {each}{level}"
         texts = [
             f"{label} {self.amount(place)}{f', population {wide}' if (wide := self.wider(place)) else ''}".strip()
             for place, label in enumerate(self.labels)

@@ -59,7 +59,7 @@ from pages.shell.private.data_in_use import escaped, link_to_data
 from pages.shell.releasable import forget_plan, keep_plan
 from pages.shell.request import show_code
 from pages.shell.state import SessionKey
-from pages.shell.status import write_status
+from pages.shell.status import unit_help, write_status
 from pages.shell.tasks.jobs import in_background, stop
 from pages.shell.tasks.memory import remember
 from pages.shell.theorem import all_digits
@@ -239,7 +239,7 @@ def _show_cost(plan_table: PlanTable, plan: Plan) -> None:
         f"{plural(len(plan.questions), 'statistic')} of {_table_name(plan_table)} · "
         f"{plan.cost.sentence().removesuffix(f' ({relation})')}{of_budget} · "
         f"protects {_protected_unit(plan_table)}",
-        help=f"Neighbouring data sets: {relation}. {all_digits(plan.cost) or ''}",
+        help=f"{unit_help(plan.cost.neighbours, plan.cost.person_rows)} {all_digits(plan.cost) or ''}",
     )
     if account and budget:
         total = account.spent.spent + cost(plan.request(), account.registration)

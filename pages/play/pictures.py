@@ -223,16 +223,16 @@ def headline(report: ErrorReport, view: View) -> str:
     if not len(report.answered):
         return f"{start}, every release gives no answer (⊥)"
     one = f"{view.column} range" if isinstance(queries, Intervals) and view.column != VALUE else queries.one
-    subject = f"a {one}" if isinstance(queries, LinearQueries) else f"the count of any {one}"
+    subject = f"a {one}" if isinstance(queries, LinearQueries) else f"any {one}'s count"
     given = " when there is an answer" if report.refused.any() else ""
     error, n = _largest_error(report), report.problem.n
     off = f"{error:,} of {n:,} {view.records}" if error <= n else f"{error:,} {view.records} (n = {n:,})"
-    return f"{start}, {subject} is off by up to {off}, 19 times in 20{given}"
+    return f"{start}, {subject} is off by up to {off} in 19 of 20 simulations{given}"
 
 
 def _short_headline(title: str, report: ErrorReport, records: str) -> str:
     """Return a mechanism with its ε and its error in 19 of 20 releases."""
-    error = f"error ≤ {_largest_error(report):,} {records}" if len(report.answered) else "no answer (⊥)"
+    error = f"observed error ≤ {_largest_error(report):,} {records}" if len(report.answered) else "no answer (⊥)"
     return f"{title}, ε = {exactly(report.guarantee.epsilon)}: {error}"
 
 

@@ -174,12 +174,26 @@ def is_data_named() -> bool:
 
 def show_relation(relation: Neighbours, person_rows: int = 0) -> None:
     """Show the protected unit beside the data in use: a row, or a person with a cap of rows."""
-    unit, words = "one row", relation.words
+    unit = f"one person (up to {_rows(person_rows)})" if person_rows else "one row"
+    _differ.get().markdown(f"Protects: **{unit}**", width="content", help=unit_help(relation, person_rows))
+
+
+def unit_help(relation: Neighbours, person_rows: int = 0) -> str:
+    """Return the help beside the protected unit: the relation, and of what ε is, the same words on every page."""
+    words, of_what = relation.words, "ε is for one row: for a person with c rows it is at most c times as large."
     if person_rows:
-        cap = f"{person_rows:,} row{'s' * (person_rows > 1)}"
-        unit, words = f"one person (up to {cap})", f"{words.removesuffix(' row')} person, ≤ {cap}"
-    help_text = f"Neighbouring data sets: {words}. {NEIGHBOURS}"
-    _differ.get().markdown(f"Protects: **{unit}**", width="content", help=help_text)
+        words = f"{words.removesuffix(' row')} person, ≤ {_rows(person_rows)}"
+        of_what = "ε is for one person, with one row."
+    if person_rows > 1:
+        of_what = (
+            "Budgets and totals are ε for one person. The ε of a mechanism or a statistic is for one row: for a person "
+            f"it is {person_rows:,} times as large."
+        )
+    return f"Neighbouring data sets: {words}. {NEIGHBOURS} {of_what}"
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'s' * (count > 1)}"
 
 
 def write_status(text: str) -> None:

@@ -91,8 +91,10 @@ def theorem_card(
         opened: whether the reader has asked for all of it already.
     """
     if is_presenting():
+        # The headline beside it is about simulated releases of these data: only here the number is a guarantee.
+        kind = "**Guaranteed error, for any data.** " if bound.guaranteed else ""
         with presentation_place("theorem"):
-            st.markdown(f"{said or describe_error(bound, n=n, bold=True)} :orange-badge[theory]")
+            st.markdown(f"{kind}{said or describe_error(bound, n=n, bold=True)} :orange-badge[theory]")
             if bound.formula:
                 st.latex(bound.formula)
         return

@@ -121,6 +121,7 @@ class GroupMechanism(Mechanism):
                 Assumption(text=f"every group has {rows}, as was declared; nothing here can check it", met=False),
             ),
             note="Of the mean after cutting off at the bounds; a fraction of the range.",
+            has_proved_intervals=True,
         )
 
     def _expected(self, problem: Problem, beta: float, rounding: float) -> Bound:
@@ -140,4 +141,5 @@ class GroupMechanism(Mechanism):
             "smallest group.",
             reference=self.reference,
             beta=beta,
+            has_proved_intervals=True,
         )

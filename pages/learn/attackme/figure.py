@@ -1,4 +1,4 @@
-"""Pictures of the attack: the estimates of the user's bits, and the share found against ε."""
+"""Pictures of the attacks: the estimates of the user's bits, the share found against ε, and averages of a count."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ from dataclasses import replace
 import numpy as np
 
 from dpcore.core import Booleans, Floats, rounded_up
-from dplab.limits.typed_bits import LOSSES, BitsAttack, best_possible
-from pages.charts.picture import Axis, Curve, Dots, Frame, Mark, Picture, Rule, Words
+from dplab.limits.typed_bits import LEVEL, LOSSES, TIMES, BitsAttack, RepeatedCount, best_possible
+from pages.charts.picture import Axis, Band, Curve, Dots, Frame, Mark, Picture, Rule, Words
 from pages.charts.words import percent, significant
-from pages.learn.pictures import as_crosses, epsilon_rule, guess_rule, impossible_side, lesson_picture, runs
+from pages.learn.pictures import (
+    OTHERS,
+    as_crosses,
+    epsilon_rule,
+    guess_rule,
+    impossible_side,
+    lesson_picture,
+    runs,
+)
 
 NAMES = (
     "Ana", "Ben", "Chi", "Dan", "Eva", "Fay", "Gus", "Hao", "Ida", "Jan", "Kai", "Lea", "Max", "Nia", "Omar", "Pia",
@@ -102,4 +110,44 @@ def over_epsilon(*, shares: Floats, epsilon: float | None, guess: float) -> Pict
         sentence=f"At ε = 1 this attack finds {percent(at_one)} of the answers on average; at ε = 1,000 it finds "
                  f"{percent(float(mean_shares[-1]))}. If answers are fair coin flips, no attack finds more than "
                  f"{rounded_up(100 * float(best_possible(np.array([1.0]))[0]))}% at ε = 1.",
+    )  # fmt: skip
+
+
+def averages(*, true_count: int, times: int, repeated: RepeatedCount) -> Picture:
+    """Return the average of k answers to one count against k, with its intervals around the true count.
+
+    Args:
+        true_count: people who say yes.
+        times: the selected k, one of TIMES.
+        repeated: half-widths of the intervals, and the averages of one run.
+    """
+    k = np.array(TIMES, dtype=np.float64)
+    place = TIMES.index(times)
+    stored = np.full(len(k), repeated.stored)
+
+    def ends(role: str, name: str, half: Floats, dash: str) -> Curve:
+        """Return both ends of the intervals as one curve, interrupted between them."""
+        y = np.concatenate([true_count - half, [np.nan], true_count + half])
+        return Curve(role=role, name=name, x=np.concatenate([k, [np.nan], k]), y=y, dash=dash)
+
+    reach = 1.08 * max(1.0, float(repeated.shared.max()), float(np.abs(repeated.averages - true_count).max()))
+    return lesson_picture(
+        title="Ask again and average",
+        # At the right of the last dot is room for the words of the true count.
+        x=Axis(title="times asked, k", log=True, low=0.9, high=TIMES[-1] * 2, ticks=tuple(k.tolist())),
+        y=Axis(title="average answer", low=true_count - reach, high=true_count + reach, form="~g"),
+        marks=[
+            Band(role="released", x=k, low=true_count - repeated.fresh, high=true_count + repeated.fresh),
+            ends("released", "fresh ε each", repeated.fresh, "solid"),
+            ends(OTHERS[1], "shared ε", repeated.shared, "dash"),
+            ends(OTHERS[0], "stored answer", stored, "dot"),
+            Dots(role="released", name="one run, fresh", x=k, y=repeated.averages),
+            Rule(role="true", y=true_count, label=f"true: {true_count}"),
+            Rule(role="ink", x=times, label=f"k = {times}"),
+        ],
+        sentence=f"With probability {percent(LEVEL)}, the average of {times} answers is within "
+        f"{rounded_up(float(repeated.fresh[place]))} of the true count if each has fresh noise at ε, within "
+        f"{rounded_up(float(repeated.shared[place]))} if they share ε, and within {rounded_up(repeated.stored)} if "
+        "the stored answer is returned.",
+        caption=f"Lines: {percent(LEVEL)} intervals around the true count.",
     )  # fmt: skip

@@ -1,17 +1,18 @@
-"""Lesson: the user types sixteen secrets, and anonymous counts of groups reveal them."""
+"""Lesson: the user types sixteen secrets; counts of groups reveal them, and so does one count asked again and again."""
 
 from __future__ import annotations
 
 import numpy as np
 import streamlit as st
 
-from dpcore.core import exactly, rounded_up
+from dpcore.core import Booleans, exactly, rounded_up
 from dplab.limits import typed_bits
 from pages.learn import kit, screen
 from pages.learn.attackme import figure
 from pages.shell.controls import choice, stops
+from pages.shell.presentation import outside_presentation
 from pages.shell.state import SessionKey
-from pages.shell.tasks.memory import with_progress
+from pages.shell.tasks.memory import remember, with_progress
 
 PEOPLE = tuple(range(1, typed_bits.PEOPLE + 1))
 BEFORE = (2, 3, 5, 8, 13)
@@ -25,7 +26,7 @@ ODDS = (
 )
 NOTHING = 0.9995
 """A bound above it is written as 100%."""
-VIEWS = ("The attacker's guesses about you", "How much noise stops it")
+SECRETS, NOISE, AGAIN = VIEWS = ("Your secrets", "More noise", "Ask again")
 """Its pictures."""
 
 
@@ -65,6 +66,9 @@ def lesson() -> None:
         high=16,
         default=8,
     )
+    shown_picture = kit.pictures("attack-me", *VIEWS)
+    if shown_picture == AGAIN:
+        return _ask_again(bits, epsilon=epsilon, seed=seed)
     epsilon_of_counts = epsilon if noisy else None
     attack = typed_bits.attack(bits, epsilon=epsilon_of_counts, seed=seed)
     yes = int(bits.sum())
@@ -76,7 +80,7 @@ def lesson() -> None:
         f"{kit.SIMULATED}",
         verdict=screen.verdict(guess, round(attack.share * 16)),
     )
-    if kit.pictures("attack-me", *VIEWS) == VIEWS[0]:
+    if shown_picture == SECRETS:
         kit.picture(figure.bits(truth=bits, attack=attack), key="attackme_bits", badge=badge)
     else:
         shares = with_progress(
@@ -104,7 +108,7 @@ def lesson() -> None:
         kit.break_it(
             "With such a large ε the counts are almost exact.",
             "ε = 1,000",
-            {"attack-me-epsilon": kit.stop(1000), "attack-me-picture": VIEWS[1]},
+            {"attack-me-epsilon": kit.stop(1000), "attack-me-picture": NOISE},
         )
     else:
         kit.break_it(
@@ -112,6 +116,38 @@ def lesson() -> None:
             "Make the counts private",
             {"attack-me-counts": "noisy", "attack-me-epsilon": kit.stop(1)},
         )
+
+
+def _ask_again(bits: Booleans, *, epsilon: float, seed: int) -> None:
+    """Draw the averages of one count that is asked again and again: how many people say yes."""
+    with screen.SCREEN.get().picture, outside_presentation():
+        times = int(stops("Times asked, k", typed_bits.TIMES, 20, key="attack-me-times"))
+    yes, place = int(bits.sum()), typed_bits.TIMES.index(times)
+    repeated = remember(
+        f"limits-again|{bits.tolist()}|{epsilon}|{seed}",
+        lambda: typed_bits.repeat_count(bits, epsilon=epsilon, seed=seed),
+    )
+    fresh, shared, stored = (
+        rounded_up(float(each)) for each in (repeated.fresh[place], repeated.shared[place], repeated.stored)
+    )
+    kit.show_result(
+        f"How many say yes? The average of {times} answers is close to the true {yes} "
+        f"({typed_bits.LEVEL:.0%}):\n\n"
+        f"- Fresh noise at ε = {exactly(epsilon)} each, ε = {times * epsilon:,.6g} in total: **± {fresh}**.\n"
+        f"- ε = {exactly(epsilon)} shared by all: **± {shared}**.\n"
+        f"- The stored answer, as *Release* does: **± {stored}**. {kit.THEORY}"
+    )
+    shown = figure.averages(true_count=yes, times=times, repeated=repeated)
+    badge = f"true: typed by you · theory: exact law · one run: simulated, preview sampler, seed {seed}"
+    kit.picture(shown, key="attackme_again", badge=badge)
+    kit.theorem(
+        r"\operatorname{sd}(\bar Z)=\frac1{\sqrt k}\cdot\frac{\sqrt{2e^{-\varepsilon}}}{1-e^{-\varepsilon}}",
+        "Composition: k answers at ε each are kε-private together. Shared, each answer has ε/k, and its noise is about "
+        "k times as large.",
+        reference="Dwork, McSherry, Nissim and Smith (2006); Ghosh, Roughgarden and Sundararajan (2009) for the noise.",
+        meaning="The average of k fresh noises Z is √k times smaller. The price is kε.",
+    )
+    kit.break_it("With shared ε, more answers tell less.", "Ask 100 times", {"attack-me-times": kit.stop(100)})
 
 
 LESSON = kit.Lesson(

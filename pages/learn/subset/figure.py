@@ -81,14 +81,15 @@ def by_noise(
         else "With the ε and β given below, no private mechanism can guarantee errors below "
         f"{rounded_down(forced)} people. "
     )
+    ends = (-0.02 * x[-1], 1.02 * x[-1])
     return lesson_picture(
         title="More noise",
-        x=Axis(title="largest noise in an answer, in units of √n", low=-0.02 * x[-1], high=1.02 * x[-1]),
+        x=Axis(title="largest noise in an answer, in units of √n", low=ends[0], high=ends[1]),
         y=SHARE,
         marks=[
             Curve(role="theory", name="proved: at least", x=shares.levels / root, y=shares.proved),
             runs("attack, measured", x, shares.by_noise, share=1.0),
-            blind_rule(blind),
+            blind_line(blind, ends),
             Rule(role="ink", x=error / root, label=f"±{error}, {significant(error / root)} √n"),
             *([] if guess is None else [guess_rule(y=guess)]),
         ],
@@ -103,6 +104,7 @@ def by_questions(
 ) -> Picture:
     """Return the share of bits found against the number of queries, and by a constant guess if that is given."""
     grid, mean_shares = shares.questions, shares.by_questions.mean(axis=1)
+    ends = (min(grid[0], people) * 0.9, max(grid[-1], people) * 1.1)
     return lesson_picture(
         title="Fewer queries",
         x=Axis(
@@ -110,15 +112,15 @@ def by_questions(
             log=True,
             form=",",
             ticks=QUESTION_TICKS,
-            low=min(grid[0], people) * 0.9,
-            high=max(grid[-1], people) * 1.1,
+            low=ends[0],
+            high=ends[1],
         ),
         y=SHARE,
         marks=[
             runs("attack, measured", grid, shares.by_questions, share=1.0),
             Rule(role="ink", x=question_count, label=f"{question_count:,} queries asked"),
             Rule(role="quiet", x=people, label="as many as people"),
-            *([] if blind is None else [blind_rule(blind)]),
+            *([] if blind is None else [blind_line(blind, ends)]),
         ],
         caption="With as many queries as people, least squares fits the noise."
         if error and question_count >= people
@@ -129,6 +131,10 @@ def by_questions(
     )
 
 
-def blind_rule(share: float) -> Rule:
-    """Return the rule of the share that is found by always guessing the more common bit."""
-    return Rule(role="quiet", y=share, label=f"always the more common bit: {percent(share)}")
+def blind_line(share: float, ends: tuple[float, float]) -> Curve:
+    """Return the line of the share that is found by always guessing the more common bit, from end to end of the axis.
+
+    Its name is in the legend: beside the line it would cover dots, which lie on both sides of it. A longer one would
+    give the legend of a presentation a second line.
+    """
+    return Curve(role="quiet", name=f"common bit: {percent(share)}", x=ends, y=(share, share), dash="dash", width=2)

@@ -122,6 +122,10 @@
     const inside = plot._fullLayout?._size;
     if (inside && (inside.w < FLAT.w || inside.h < FLAT.h)) report(`only ${Math.round(inside.w)} x ${Math.round(inside.h)} pixels`, plot);
   }
+  // Two rows of a switch read as two switches.
+  for (const group of document.querySelectorAll('.st-key-lesson_switch [data-testid="stButtonGroup"]')) {
+    if (new Set([...group.querySelectorAll("button")].map((each) => each.getBoundingClientRect().top)).size > 1) report("switch in two rows", group, group.textContent);
+  }
   const widest = [document.documentElement, ...document.querySelectorAll('[data-testid="stMain"], [data-testid="stSidebarContent"]')];
     for (const part of widest) {
     const scrolls = part === document.documentElement || getComputedStyle(part).overflowX !== "hidden";

@@ -30,6 +30,7 @@ PLACES = {
     "boxes": "tables?view=Boxes",
     "wall": "learn",
     **{key: f"learn?lesson={key}" for key in (TEACHERS, LECTURE, PRINTED, THEOREMS, *LESSONS)},
+    "ask-again": "learn?lesson=attack-me&attack-me-shown=true&attack-me-picture=Ask+again",
 }
 """The link to each page, view and lesson."""
 

@@ -64,6 +64,6 @@ def test_the_sentence_s_numbers_are_dragged_and_moved_by_keys(page: Page, server
     rows.press("ArrowLeft")
     expect(rows).to_have_text("3,000")
     settled(page)
-    expect(line).to_contain_text(" of 3,000 people, 19 times in 20")
+    expect(line).to_contain_text(" of 3,000 people in 19 of 20 simulations")
     assert "n=3000" in page.url and line.inner_text().startswith(f"At ε = {lower}, ")
     expect(rows).to_be_focused()

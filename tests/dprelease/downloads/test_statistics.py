@@ -20,7 +20,7 @@ from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.tables import csv_files
-from pages.charts.picture import Dots
+from pages.charts.picture import Bars, Dots
 from pages.release.figure import released_groups
 from tests.kit.ledgers import DIGEST
 
@@ -123,6 +123,20 @@ def test_many_groups_are_counted_and_a_median_has_no_interval() -> None:
     [found] = released(part_of(("pay",), "intervals", "identity"))
     assert f"{len(found.labels)} groups, ± " in found.sentence
     assert released(part_of(("pay",), "thresholds", "exponential_median", values={"quantile": 0.5})) == []
+
+
+@pytest.mark.parametrize("hidden", [0, 3])
+def test_a_sentence_says_how_many_groups_have_no_bar(hidden: int) -> None:
+    """A card said “15 groups” beside a picture of 12 bars."""
+    values = np.arange(15.0)
+    values[:hidden] = np.nan
+    labels = tuple(f"group {place}" for place in range(15))
+    found = ReleasedStatistic(title="Mean of pay by job", labels=labels, values=values, low=values - 1, high=values + 1)
+    [picture] = filter(None, [released_groups(found)])
+    [bars] = [mark for mark in picture.marks if isinstance(mark, Bars)]
+    assert len(np.asarray(bars.value)) == 15 - hidden
+    few = f" ({hidden} with {HIDDEN})" if hidden else ""
+    assert found.sentence == f"Mean of pay by job: 15 groups{few}, each with its interval (95%)"
 
 
 def test_the_share_of_groups_that_are_printed_rises_with_epsilon_where_they_have_the_rows_that_are_needed() -> None:

@@ -8,14 +8,30 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import bdtr
 
-from dpcore.core import Booleans, finish
+from dpcore.core import Booleans, Floats, finish, rounded_up
+from dpcore.limits.attacks.curator import PrivateNoise
 from dpcore.limits.attacks.subset_sum import least_squares
 from dpcore.randomness import NoisyCounts, Preview
-from dplab.limits.typed_bits import GROUPS, LOSSES, PEOPLE, RUNS, attack, best_possible, group_members, sweep
-from pages.charts.picture import Curve, Dots, Mark, Rule, Wall, Words, numbers
+from dpcore.randomness.laws import laplace_mass
+from dplab.limits.typed_bits import (
+    GROUPS,
+    LEVEL,
+    LOSSES,
+    PEOPLE,
+    RUNS,
+    TIMES,
+    attack,
+    best_possible,
+    group_members,
+    repeat_count,
+    sweep,
+)
+from pages.charts.picture import Band, Curve, Dots, Mark, Rule, Wall, Words, numbers
 from pages.charts.plotly import render
 from pages.learn.attackme import figure
+from pages.learn.attackme.lesson import BEFORE
 from tests.pages.label_overlap import on_dots
 from tests.pages.learn.test_page import opened, texts
 from tests.pages.lessons import sound
@@ -139,3 +155,101 @@ def test_nobody_is_drawn_beyond_the_wall(epsilon: float | None) -> None:
     assert [rule.x for rule in shown.find(Rule, role="ink")] == ([] if epsilon is None else [epsilon])
     dots = shown.one(Dots, role="released")
     assert numbers(dots.x).tolist() == list(LOSSES) and numbers(dots.y) == pytest.approx(shares.mean(axis=1))
+
+
+FALSE_ALARM = 1e-6
+
+
+def law_of_sum(times: int, *, epsilon: float) -> Floats:
+    """Pr[|sum of so many noises at ε each| = s] for s = 0, 1, …, by plain convolution."""
+    reach = round(40 / epsilon) + 1
+    one = laplace_mass(np.arange(-reach, reach + 1), scale=1 / epsilon)
+    law = one
+    for _ in range(times - 1):
+        law = np.convolve(law, one)
+    middle = len(law) // 2
+    return np.concatenate([law[middle : middle + 1], law[middle + 1 :] + law[:middle][::-1]])
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0, 1000.0])
+def test_the_interval_of_an_average_is_that_of_the_exact_law(epsilon: float) -> None:
+    repeated = repeat_count(secret(1), epsilon=epsilon, seed=1)
+    for place, times in enumerate(TIMES[:4]):
+        for half, of_one in ((repeated.fresh[place], epsilon), (repeated.shared[place], epsilon / times)):
+            inside = np.cumsum(law_of_sum(times, epsilon=of_one))
+            assert half == pytest.approx(int(np.argmax(inside >= LEVEL)) / times)
+    assert repeated.stored == repeated.fresh[0] == repeated.shared[0]
+
+
+def test_fresh_answers_close_in_and_shared_ones_move_away() -> None:
+    repeated = repeat_count(secret(1), epsilon=1.0, seed=1)
+    assert (np.diff(repeated.fresh) < 0).all() and (np.diff(repeated.shared) > 0).all()
+    # The attacker reads the count off a hundred fresh answers, and the shared ones say nothing about 16 people.
+    assert repeated.fresh[-1] < 0.5 and repeated.shared[-1] > PEOPLE
+
+
+@pytest.mark.parametrize("times", [5, 100])
+def test_averages_of_the_sampler_lie_in_their_interval_and_no_others(times: int, seed: int) -> None:
+    bits, runs = secret(2), 4000
+    repeated, place = repeat_count(bits, epsilon=1.0, seed=seed), TIMES.index(times)
+
+    def chance(half: float, *, epsilon: float) -> float:
+        """Probability of so few averages within this distance if each is with probability LEVEL."""
+        noise = PrivateNoise(bits=bits, epsilon=epsilon, sampler=Preview(seed), trials=runs * times)
+        answers = noise(np.ones((1, PEOPLE), dtype=np.bool_)).reshape(runs, times)
+        inside = np.abs(answers.mean(axis=1) - bits.sum()) <= half + 1e-9
+        return float(bdtr(int(inside.sum()), runs, LEVEL))
+
+    assert chance(repeated.fresh[place], epsilon=1.0) > FALSE_ALARM
+    assert chance(repeated.shared[place], epsilon=1.0 / times) > FALSE_ALARM
+    # The controls: noise at ε/k is too much for the interval at ε, and a narrower interval is too narrow.
+    assert chance(repeated.fresh[place], epsilon=1.0 / times) < FALSE_ALARM
+    assert chance(0.8 * repeated.fresh[place], epsilon=1.0) < FALSE_ALARM
+
+
+@pytest.mark.parametrize(("times", "of_one"), [(3, 1.0), (3, 1.0 / 3)])
+def test_k_answers_cost_k_times_the_budget_of_one(times: int, of_one: float) -> None:
+    """By enumeration: the largest log ratio of the joint laws of neighbouring counts is the sum, and is reached."""
+    answers = np.arange(-4, 6)
+    one, other = (np.log(laplace_mass(answers - count, scale=1 / of_one)) for count in (0, 1))
+    joint = [sum(np.meshgrid(*[each] * times)) for each in (one, other)]
+    assert np.abs(joint[0] - joint[1]).max() == pytest.approx(times * of_one)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 1000.0])
+def test_averages_are_drawn_in_their_intervals_around_the_true_count(epsilon: float) -> None:
+    bits = secret(3)
+    repeated, yes = repeat_count(bits, epsilon=epsilon, seed=3), int(bits.sum())
+    shown = sound(figure.averages(true_count=yes, times=20, repeated=repeated))
+    stored = np.full(len(TIMES), repeated.stored)
+    for name, half in (
+        ("fresh ε each", repeated.fresh),
+        ("shared ε", repeated.shared),
+        ("stored answer", stored),
+    ):
+        curve = shown.one(Curve, name=name)
+        np.testing.assert_array_equal(numbers(curve.x), [*TIMES, np.nan, *TIMES])
+        np.testing.assert_allclose(numbers(curve.y), [*(yes - half), np.nan, *(yes + half)])
+    band, dots = shown.one(Band), shown.one(Dots)
+    np.testing.assert_allclose(numbers(band.high) - numbers(band.low), 2 * repeated.fresh)
+    np.testing.assert_array_equal(numbers(dots.y), repeated.averages)
+    assert shown.one(Rule, role="true").y == yes and shown.one(Rule, role="ink").x == 20
+    assert f"within {rounded_up(float(repeated.shared[TIMES.index(20)]))} if they share ε" in shown.sentence
+
+
+def test_the_lesson_says_what_asking_again_finds_and_what_it_costs() -> None:
+    app = opened(lesson="attack-me", attack_me_shown="true", attack_me_picture="Ask again")
+    repeated = repeat_count(np.isin(np.arange(PEOPLE) + 1, BEFORE), epsilon=1.0, seed=1)
+
+    def said(times: int, total: str) -> None:
+        page, place = texts(app), TIMES.index(times)
+        fresh, shared = (rounded_up(float(each[place])) for each in (repeated.fresh, repeated.shared))
+        assert f"The average of {times} answers is close to the true {len(BEFORE)} (95%):" in page
+        assert f"Fresh noise at ε = 1 each, ε = {total} in total: **± {fresh}**." in page
+        assert f"ε = 1 shared by all: **± {shared}**." in page
+        assert f"as *Release* does: **± {rounded_up(repeated.stored)}**." in page
+
+    said(20, "20")
+    (button,) = (each for each in app.button if each.label == "Ask 100 times")
+    button.click().run()
+    said(100, "100")

@@ -14,11 +14,13 @@ from dpcore.randomness import Preview, PublicCoins
 from dplab.limits import subset_sums
 from pages.charts.axes import axis_range
 from pages.charts.picture import Curve, Dots, Rule, numbers
+from pages.charts.plotly import render
 from pages.learn.subset import figure
 from pages.learn.subset.lesson import secret_bits
 from pages.learn.subset.own_data import sampled_bits
 from tests.kit import in_blocks
 from tests.pages.drawn_charts import drawn
+from tests.pages.label_overlap import on_dots
 from tests.pages.learn.test_lessons import lesson
 from tests.pages.lessons import interval, sound
 from tests.pages.opening import SUBSET_SUMS, texts, visitor
@@ -68,7 +70,9 @@ def test_shares_stand_at_their_noise_and_questions() -> None:
     np.testing.assert_allclose(numbers(dots.y), [1, 0.85, 0.4])
     np.testing.assert_allclose(numbers(proved.x), [0, 1, 3])
     np.testing.assert_allclose(numbers(proved.y), [1, 0.2, 0])
-    assert shown.one(Rule, role="guess").y == 0.1 and shown.one(Rule, role="quiet").y == 0.55
+    assert shown.one(Rule, role="guess").y == 0.1
+    blind = shown.one(Curve, role="quiet")
+    assert numbers(blind.y).tolist() == [0.55, 0.55] and blind.name == "common bit: 55%"
     here = shown.one(Rule, role="ink")
     assert here.x == 0.5 and here.label == "±5, 0.5 √n"
     # Laid along the edge, "at least 0%" would read as more: the whole scale of shares is drawn.
@@ -82,6 +86,18 @@ def test_shares_stand_at_their_noise_and_questions() -> None:
     assert (numbers(asked.x).tolist(), few.x.log) == ([5, 50, 500], True)
     assert few.one(Rule, role="quiet").x == 100 and few.one(Rule, role="ink").x == 500
     assert "5 queries reveal 50% of the bits and 500 reveal 95%." in few.sentence
+
+
+@pytest.mark.parametrize("blind", [0.4, 0.5, 0.55, 0.67, 0.75, 0.8, 0.85, 0.95])
+def test_no_words_hide_a_dot_wherever_the_more_common_bit_lies(blind: float) -> None:
+    """Its name stood on its line, and covered a dot on one side or the other of it."""
+    by_noise = figure.by_noise(shares=SEEN, people=100, error=30, blind=blind)
+    by_questions = figure.by_questions(shares=SEEN, people=100, error=5, question_count=500, blind=blind)
+    for shown in (by_noise, by_questions):
+        hidden = [each for each in on_dots(shown, render(shown, badge="", dark=False)) if "common" in each]
+        assert not hidden, hidden
+        low, high = axis_range(shown.x, shown.marks, across=True)
+        assert numbers(shown.one(Curve, role="quiet").x).tolist() == [low, high]
 
 
 @pytest.mark.parametrize("people", [3, 1000])

@@ -148,7 +148,7 @@ def test_the_headline_is_the_worst_error_of_19_in_20_releases() -> None:
     errors = report(app).worst
     assert report(app).trials == DEFAULT_RECIPE.trials
     match = re.fullmatch(
-        r"At ε = 0.1, the count of any age range is off by up to ([\d,]+) of 10,000 people, 19 times in 20",
+        r"At ε = 0.1, any age range's count is off by up to ([\d,]+) of 10,000 people in 19 of 20 simulations",
         headline(app),
     )
     assert match and (errors * 10_000 <= int(match[1].replace(",", ""))).mean() >= 0.95

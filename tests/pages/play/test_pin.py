@@ -33,8 +33,8 @@ def test_two_values_of_epsilon_are_side_by_side_on_the_same_axes_after_a_pin_and
     pinned, moved = drawn(app)["pinned_chart"], drawn(app)["data_chart"]
     assert released(pinned) == released(before) != released(moved)
     assert pinned["layout"]["yaxis"]["range"] == moved["layout"]["yaxis"]["range"]
-    assert pinned["caption"].startswith("Pinned: Identity histogram, ε = 0.1: error ≤ ")
-    assert moved["caption"].startswith("Identity histogram, ε = 1: error ≤ ")
+    assert pinned["caption"].startswith("Pinned: Identity histogram, ε = 0.1: observed error ≤ ")
+    assert moved["caption"].startswith("Identity histogram, ε = 1: observed error ≤ ")
     sound(app.button(key="pin_button").click().run())
     assert "pinned_chart" not in drawn(app) and "pin" not in app.query_params
 
@@ -67,8 +67,8 @@ def test_how_wrong_shows_the_pinned_errors_on_the_same_axis() -> None:
     assert pinned["layout"]["xaxis"]["range"] == moved["layout"]["xaxis"]["range"]
     dots = [next(each["x"] for each in chart["data"] if len(each["x"]) == DOTS) for chart in (pinned, moved)]
     assert min(dots[0]) > max(dots[1]) > 0
-    assert pinned["caption"].startswith("Pinned: Identity histogram, ε = 0.1: error ≤ ")
-    assert moved["caption"].startswith("Identity histogram, ε = 1: error ≤ ")
+    assert pinned["caption"].startswith("Pinned: Identity histogram, ε = 0.1: observed error ≤ ")
+    assert moved["caption"].startswith("Identity histogram, ε = 1: observed error ≤ ")
     assert "pinned_worst" not in drawn(small(card="wrong"))
 
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from dpcore.core import Neighbours
-from pages.shell.status import BADGES
+from dpcore.core import Guarantee, Neighbours, per_person
+from pages.shell.status import BADGES, unit_help
 from tests.pages.opening import neighbours_said, opened, sound, texts
 
 REPLACE, ADD_REMOVE = (each.words for each in Neighbours)
@@ -65,3 +65,23 @@ def test_the_bar_has_a_key_of_the_badges(page: str) -> None:
     assert re.findall(r"\*\*(.+?)\*\*:", BADGES) == [
         "true", "simulated", "released", "post-processed", "theory", "not protected",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", [1, 2, 30])
+def test_the_unit_says_how_much_larger_the_epsilon_of_a_person_is(rows: int) -> None:
+    """Sliders and fields are per row, budgets and totals per person: nothing said so where the unit is shown."""
+    row = Guarantee(epsilon=0.25, neighbours=Neighbours.ADD_REMOVE_ONE)
+    times = per_person(row, rows).epsilon / row.epsilon
+    said = unit_help(Neighbours.ADD_REMOVE_ONE, rows)
+    assert said.startswith(f"Neighbouring data sets: {ADD_REMOVE.removesuffix(' row')} person, ≤ {rows} row")
+    assert said.endswith(f"it is {times:g} times as large." if rows > 1 else "ε is for one person, with one row.")
+    assert unit_help(Neighbours.REPLACE_ONE).endswith(
+        "ε is for one row: for a person with c rows it is at most c times as large."
+    )
+
+
+def test_plan_explains_its_unit_in_the_words_of_the_bar() -> None:
+    app = sound(opened("plan/page.py"))
+    [header] = [each for each in app.header if "protects one row" in each.value]
+    said = unit_help(Neighbours(app.radio(key="neighbours").value))
+    assert said in header.proto.help and said in [each.proto.help for each in app.markdown]

@@ -176,7 +176,7 @@ def test_the_pictures_draw_the_very_twin_of_the_declaration() -> None:
     sound(app.number_input(key="declared_n").set_value(2_000).run())
     app.button(key="twin_on").click().run()
     made = twin(Columns(names=("column 1",), on=DOMAIN), n=2_000).dataset()
-    assert " rows, 19 times in 20" in headline(sound(app))
+    assert " rows in 19 of 20 simulations" in headline(sound(app))
     (state,) = (each for key, each in app.session_state["memory"].items() if key.startswith("dataset|twin:"))
     assert (state.histogram == made.histogram).all()
 
@@ -219,7 +219,7 @@ def test_where_rows_come_and_go_the_named_number_counts(mechanism: str, hangs_on
     assert (", if your n is correct, " in headline(app)) == hangs_on_n
     assert app.metric[0].label == ("Guaranteed if n is right" if hangs_on_n else "Guaranteed worst error")
     app.button(key="twin_on").click().run()
-    assert chip(sound(app)).endswith("n = 5,000") and " rows, 19 times in 20" in headline(app)
+    assert chip(sound(app)).endswith("n = 5,000") and " rows in 19 of 20 simulations" in headline(app)
 
 
 def test_a_target_says_how_many_rows_it_needs() -> None:

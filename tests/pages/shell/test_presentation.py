@@ -21,7 +21,7 @@ from tests import ROOT
 from tests.cases import full_but
 from tests.pages.data.test_page import declared_pay, everything
 from tests.pages.data.test_page import with_file as with_people
-from tests.pages.drawn_charts import drawn
+from tests.pages.drawn_charts import drawn, headline
 from tests.pages.learn.directions.test_page import with_file as with_private_arrows
 from tests.pages.learn.random_privacy.test_page import with_private_file as with_private_cells
 from tests.pages.learn.test_population import with_private_halves
@@ -49,6 +49,16 @@ def test_a_page_has_one_chart_and_its_theorem_on_the_stage(page: str, chart: str
     app = sound(opened(page, present="1"))
     assert set(drawn(app)) == {chart} and app.latex
     assert drawn(app)[chart]["layout"]["height"] < 300
+
+
+def test_on_the_stage_the_error_of_simulated_releases_and_the_guaranteed_one_say_which_they_are() -> None:
+    """Both were 95%: 774 people in the headline, 1,760 in the theorem below it."""
+    app = sound(opened("play/page.py", present="1"))
+    assert " in 19 of 20 simulations" in headline(app)
+    [theorem] = [each.value for each in app.markdown if "With confidence 95%" in each.value]
+    assert theorem.startswith("**Guaranteed error, for any data.** With confidence 95%, no query has an error above")
+    nothing = texts(sound(opened("play/page.py", present="1", epsilon="0.01", data="bimodal", n="100")))
+    assert "No guarantee: " in nothing and "Guaranteed error, for any data" not in nothing
 
 
 def test_of_two_charts_of_a_page_the_first_is_on_the_stage() -> None:

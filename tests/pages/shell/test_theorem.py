@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.core import Assumption, Bound, BoundKind, Guarantee, Neighbours, describe_error
@@ -80,9 +81,24 @@ def test_what_says_nothing_is_no_promise() -> None:
     above = describe_error(replace(BOUND, value=1.5), n=499)
     assert above == "No guarantee: the bound is 100% of n or more. It needs n = 500 or more."
     order = describe_error(replace(BOUND, value=math.inf, kind=BoundKind.ORDER_ONLY), n=1000)
-    assert order == "No guarantee: no bound on the error is proved here.", "infinity is no order of magnitude"
+    assert order == "No guarantee: no bound on the error is proved before the release.", "infinity is no magnitude"
     order = describe_error(replace(BOUND, kind=BoundKind.ORDER_ONLY), n=1000)
-    assert order == "No guarantee: no error is proved here, only an order of magnitude."
+    assert order == "No guarantee: no error is proved before the release, only an order of magnitude."
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        replace(BOUND, kind=BoundKind.ORDER_ONLY),
+        replace(BOUND, value=math.inf, kind=BoundKind.ORDER_ONLY),
+        replace(BOUND, assumptions=CONDITIONS),
+        replace(BOUND, value=1.5),
+    ],
+)
+def test_where_no_error_is_guaranteed_the_intervals_of_the_release_are_still_proved(bound: Bound) -> None:
+    """Above intervals of 95% “no error is proved” alone would contradict them."""
+    proved = " Given the release, its intervals for these rows are proved."
+    assert describe_error(replace(bound, has_proved_intervals=True), n=499) == describe_error(bound, n=499) + proved
 
 
 def test_what_is_no_guarantee_is_a_warning() -> None:
