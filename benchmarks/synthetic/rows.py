@@ -30,7 +30,7 @@ from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.product import is_table
 from dpcore.data.reading.tables import Table
 from dpcore.data.samples import load_sample
-from dpcore.mechanisms.tables.rows_release import RowsRelease
+from dpcore.mechanisms.tables.rows_release import ChosenPairsRelease, RowsRelease
 from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.queries.marginals import Marginals, Set
 from dplab.utility.tables import shares, total_variations
@@ -101,8 +101,8 @@ def released(
         release.table(rows=rows)
         seconds.append(time.perf_counter() - start)
         distances.append(apart(shares(rows, dataset.domain.sizes, ways=judged), truth))
-        if mechanism.choice(problem):
-            measured = f"{len(release.fitted_sets(0))} chosen pairs"
+        if isinstance(release, ChosenPairsRelease):
+            measured = f"{len(release.chosen())} chosen pairs"
     return distances, seconds, measured
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Generator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dpcore.core import DataRelease, HistogramRelease, Mechanism, Release, ValueRelease
-from dpcore.core.safe_csv import frame_csv, unescape_formula
+from dpcore.core import Blocks, DataRelease, HistogramRelease, Mechanism, Release, ValueRelease, finish, scaled
+from dpcore.core.safe_csv import frame_csv, unescape_formula, write_frame
 from dpcore.data.twin import twin
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, GroupQuantilesRelease
 from dpcore.mechanisms.histograms.labels import LabelsRelease
@@ -40,7 +41,14 @@ MAX_MEASURED_CELLS = 1 << 17
 
 
 def csv_files(drawn: Release, mechanism: Mechanism, *, digest: str, level: float = LEVEL) -> dict[str, bytes]:
-    """Return the released files by name: one table; for some mechanisms others that belong to it.
+    """Return the released files by name; see ``write_files``."""
+    return finish(write_files(drawn, mechanism, digest=digest, level=level))
+
+
+def write_files(
+    drawn: Release, mechanism: Mechanism, *, digest: str, level: float = LEVEL
+) -> Generator[float, None, dict[str, bytes]]:
+    """Write the released files by name: one table; for some mechanisms others that belong to it. Yields the share done.
 
     Synthetic rows also have their distances from the measured tables and, unless they have too many cells, these;
     cells of groups have the groups' quantiles.
@@ -52,11 +60,17 @@ def csv_files(drawn: Release, mechanism: Mechanism, *, digest: str, level: float
         level: of the intervals.
     """
     if isinstance(drawn, RowsRelease):
-        rows = drawn.rows()
+        rows = yield from scaled(drawn.make_rows(), 0, 2)
         tables = {SYNTHETIC_ROWS: drawn.table(rows=rows), DISTANCES: drawn.distances(rows, beta=BETA)}
         if marginals_of(drawn.problem).count <= MAX_MEASURED_CELLS:
             tables[MEASURED] = drawn.measured_frame()
-        return {f"{name}.csv": table_csv(table) for name, table in tables.items()}
+        files, written, lines = dict[str, bytes](), 0, sum(map(len, tables.values()))
+        for name, table in tables.items():
+            for share in (work := Blocks(write_frame(_unsigned(table)))):
+                yield (1 + (written + share * len(table)) / max(lines, 1)) / 2
+            files[f"{name}.csv"], written = work.result.encode(), written + len(table)
+        return files
+    yield 0.0
     name = next((name for kind, name in NAMES.items() if isinstance(drawn, kind)), ANSWERS)
     files = {f"{name}.csv": answers_csv(drawn, mechanism, level=level, digest=digest)}
     if isinstance(drawn, GroupQuantilesRelease) and isinstance(mechanism, GroupQuantileCounts):
@@ -73,7 +87,7 @@ def answers_csv(drawn: Release, mechanism: Mechanism, *, level: float = LEVEL, d
 def released_labels(contents: bytes) -> list[str]:
     """Return the labels in the file of found labels, those with the largest released counts first."""
     lines = list(csv.reader(io.StringIO(contents.decode(), newline="")))[1:]
-    return [unescape_formula(label) for label, count in sorted(lines, key=lambda line: -int(line[1]))]
+    return [unescape_formula(label) for label, *_ in sorted(lines, key=lambda line: -int(line[1]))]
 
 
 def table_csv(table: pd.DataFrame) -> bytes:

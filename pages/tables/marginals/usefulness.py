@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from contextlib import suppress
 
 import numpy as np
@@ -10,7 +11,7 @@ import streamlit as st
 from dpcore.core import Floats, Integers, ParameterError, ProvenanceKind
 from dpcore.data.columns import is_number
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
-from dpcore.mechanisms.tables.tree import Tree, fitted_rows, synthetic_rows
+from dpcore.mechanisms.tables.tree import Tree, fit_rows, synthetic_rows
 from dpcore.queries.marginals import Set
 from dplab.utility.measures import OTHER, SHUFFLED, SYNTHETIC, RowMeasures, measure_rows, outcomes
 from dplab.utility.models import Fit, compare, fit
@@ -49,11 +50,13 @@ def draw_usefulness(result: TableResult, tables: dict[Set, Floats], tree: Tree) 
         return
     seed, n, ways = result.request.seed, result.problem.n, result.request.queries.ways
     largest = {chosen: table for chosen, table in tables.items() if len(chosen) == ways}
-    rows = remember(
-        f"useful-rows|{result.key}",
-        lambda: fitted_rows(synthetic_rows(tables, tree, rows=n, seed=seed), largest, seed=seed),
-    )
+
+    def work() -> Generator[float, None, Integers]:
+        yield 0.0
+        return (yield from fit_rows(synthetic_rows(tables, tree, rows=n, seed=seed), largest, seed=seed))
+
     with place:
+        rows = with_progress(f"useful-rows|{result.key}", work, label="Making synthetic rows.")
         st.caption(
             "Half of the real rows are compared with the other half, and as many synthetic rows, and rows with each "
             "column shuffled. AUC: how well two kinds are told apart, 0.5 by guessing, 1 without a mistake."
