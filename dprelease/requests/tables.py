@@ -15,6 +15,7 @@ from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, GroupQuanti
 from dpcore.mechanisms.histograms.labels import LabelsRelease
 from dpcore.mechanisms.tables.release import marginals_of
 from dpcore.mechanisms.tables.rows_release import DISTANCES, MEASURED, SYNTHETIC_ROWS, RowsRelease
+from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.randomness import Preview
 from dprelease.requests.intervals import LEVEL, with_intervals
 from dprelease.requests.parts import RequestPart
@@ -35,7 +36,7 @@ NAMES: dict[type[Release], str] = {
 }
 BETA = 0.05
 """Failure probability of the bounds on synthetic rows' distances from the true tables."""
-MAX_PREVIEW_ROWS = 1_000_000
+MAX_PREVIEW_ROWS, MAX_SYNTHETIC_ROWS = 1_000_000, 100
 MAX_MEASURED_CELLS = 1 << 17
 """Largest number of cells of tables whose measured numbers are in a file beside synthetic rows."""
 
@@ -106,7 +107,11 @@ def _unsigned(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def preview_of(question: RequestPart) -> Release:
-    """Return a release of mock data by the same mechanism: its columns and labels depend on the request alone."""
-    problem = replace(question.problem, n=min(question.n, MAX_PREVIEW_ROWS))
+    """Return a release of mock data by the same mechanism: its columns and labels depend on the request alone.
+
+    Synthetic rows are few: no other number of them is compared with anything, and a million take minutes.
+    """
+    max_rows = MAX_SYNTHETIC_ROWS if isinstance(question.mechanism, WholeTable) else MAX_PREVIEW_ROWS
+    problem = replace(question.problem, n=min(question.n, max_rows))
     dataset = twin(question.reading, n=problem.n).dataset()
     return question.mechanism.run(question.mechanism.prepare(dataset, problem), Preview(seed=1), 1)

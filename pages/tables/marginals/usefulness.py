@@ -19,7 +19,7 @@ from dplab.utility.noise_aware import LinearModel, fit_tables
 from pages.charts.picture import Axis, Dots, Picture, Rule
 from pages.charts.words import significant
 from pages.shell.state import SessionKey
-from pages.shell.tasks.memory import remember, with_progress
+from pages.shell.tasks.memory import with_progress
 from pages.tables.marginals.compute import TableResult
 
 REAL, AS_REAL, FROM_TABLES = "real rows", "synthetic rows, as if real", "released tables"
@@ -150,7 +150,9 @@ def _draw_model(result: TableResult, rows: Integers) -> None:
         return
     places = domain.names.index(outcome), tuple(domain.names.index(name) for name in regressors)
     try:
-        fits = remember(f"model|{result.key}|{places}", lambda: fitted(result, rows, *places))
+        fits = with_progress(
+            f"model|{result.key}|{places}", lambda: fit_models(result, rows, *places), label="Fitting the model."
+        )
     except ParameterError as error:
         st.info(str(error))
         return
@@ -159,15 +161,21 @@ def _draw_model(result: TableResult, rows: Integers) -> None:
         st.caption(refused)
 
 
-def fitted(result: TableResult, rows: Integers, outcome: int, regressors: tuple[int, ...]) -> dict[str, Fit]:
-    """Return the fits of a model: on real rows, on synthetic ones, and from the released tables where that is possible.
+def fit_models(
+    result: TableResult, rows: Integers, outcome: int, regressors: tuple[int, ...]
+) -> Generator[float, None, dict[str, Fit]]:
+    """Fit a model to real rows, to synthetic ones, and to the released tables where that is possible.
+
+    Yields the share done.
 
     Raises:
         ParameterError: the real rows fit no such model.
     """
     domain = result.domain
     real = np.asarray(result.dataset.records, np.int64)
+    yield 0.0
     found = {REAL: fit(domain, real, outcome=outcome, regressors=regressors)}
+    yield 0.5
     with suppress(ParameterError):
         found[AS_REAL] = fit(domain, rows, outcome=outcome, regressors=regressors)
     mechanism, release = result.selected.mechanism, result.selected.release

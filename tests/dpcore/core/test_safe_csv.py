@@ -41,7 +41,7 @@ from pages.charts import component
 from pages.charts.picture import Axis, Picture
 from pages.data.grid import NO_FILE
 from pages.shell.downloads import synthetic_table
-from pages.tables.marginals.rows import rows_csv
+from pages.tables.marginals.rows import labelled
 from tests import PACKAGES, ROOT
 from tests.kit.ledgers import ANALYST, registered, request_of
 
@@ -180,7 +180,7 @@ def test_synthetic_and_simulated_rows_are_escaped() -> None:
     )  # fmt: skip
     for written in (
         synthetic_csv(release, columns=["@job"]),
-        rows_csv(Product(names=("@job",), columns=(on,)), np.arange(5)[:, None]),
+        frame_csv(labelled(Product(names=("@job",), columns=(on,)), np.arange(5)[:, None])),
     ):
         assert unsafe(written) == []
         read = [unescape_formula(cell) for (cell,) in csv.reader(io.StringIO(written, newline=""))]
