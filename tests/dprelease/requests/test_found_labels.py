@@ -200,8 +200,9 @@ def test_forged_labels_are_refused_though_all_is_sealed_anew(tmp_path: Path) -> 
     stored = release(ledger, dataset_id, request, table, ANALYST)
     assert isinstance(stored, Stored)
     [part] = request.parts
-    assert isinstance(part.mechanism, FindLabels)
-    threshold = str(part.mechanism.threshold(part.problem))
+    mechanism = part.mechanism
+    assert isinstance(mechanism, FindLabels)
+    threshold = str(mechanism.threshold(part.problem))
     rows = list(csv.reader(io.StringIO(stored.files["labels.csv"].decode(), newline="")))
 
     def line(cells: list[str]) -> list[str]:
@@ -209,9 +210,7 @@ def test_forged_labels_are_refused_though_all_is_sealed_anew(tmp_path: Path) -> 
         if len(cells) != 2:
             return cells
         count = np.array([int(float(cells[1]))])
-        return cells + [
-            str(int(end[0])) for end in _ends_of_labels(count, part.mechanism, part.problem, 0.95).to_numpy().T
-        ]
+        return cells + [str(int(end[0])) for end in _ends_of_labels(count, mechanism, part.problem, 0.95).to_numpy().T]
 
     def faults(changed: list[list[str]], *, sealed: bool = True) -> list[str]:
         out = io.StringIO()

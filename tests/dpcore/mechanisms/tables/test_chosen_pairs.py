@@ -216,6 +216,7 @@ def test_columns_that_no_chosen_pairs_link_are_hardly_dependent_in_the_rows(monk
             apart.append((moved, control))
     moved, control = np.mean(apart, axis=0)
     assert len(apart) > 5 and moved < 0.6 * control, "the control: rows that are drawn alone"
+    assert isinstance(release, ChosenPairsRelease)
     monkeypatch.setattr(ChosenPairsRelease, "chosen", lambda self, trial: [(0, 1), (1, 2), (3, 4)])
     linked = {(0, 1), (0, 2), (1, 2), (3, 4)}
     assert set(release.fitted_sets(0)) == ({*release.choice.pairs} - linked) | {(0, 1), (1, 2), (3, 4)}

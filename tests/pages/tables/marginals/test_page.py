@@ -23,6 +23,7 @@ from dpcore.mechanisms.tables.tree import answers_only, synthetic_rows, widest_t
 from dpcore.queries.marginals import Marginals
 from dplab.tables import PREVIEWS, TRIALS, previewed
 from pages.charts.words import percent, significant
+from pages.shell.tasks.memory import with_progress
 from pages.tables.marginals import rows as rows_module
 from pages.tables.marginals.rows import labelled
 from tests.cases import full_but
@@ -209,11 +210,10 @@ def test_the_file_of_rows_is_marked_and_whole() -> None:
 def test_a_file_of_many_rows_is_written_when_it_is_asked_for_with_its_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows_module, "MAX_AT_ONCE", 343)
     app, labels = opened(**SMALL), list[str]()
-    usual = rows_module.with_progress
 
     def noted(key: str, work: Any, *, label: str = "") -> Any:
         labels.append(label)
-        return usual(key, work, label=label)
+        return with_progress(key, work, label=label)
 
     monkeypatch.setattr(rows_module, "with_progress", noted)
     assert not app.get("download_button") and not labels
