@@ -14,6 +14,7 @@ from dpcore.core import (
     Provenance,
     ProvenanceKind,
     rounded_up,
+    scaled,
 )
 from dpcore.core import Release as Drawn
 from dpcore.data.declarations import Capped
@@ -56,7 +57,7 @@ from dprelease.ledger.units import ROUNDING, Price
 from dprelease.ledger.writing import book, today
 from dprelease.requests.coverage import coverage
 from dprelease.requests.parts import Request, RequestPart, other_unit
-from dprelease.requests.tables import BETA, csv_files
+from dprelease.requests.tables import BETA, csv_files, write_files
 
 MAX_MOCK_NUMBERS = 100_000
 """Numbers of a part up to which a rehearsal keeps its files: larger ones take long to write, and no page shows them."""
@@ -155,11 +156,10 @@ def rehearse_in_steps(request: Request) -> Generator[float, None, Rehearsal]:
         count = drawn.numbers
         numbers += count
         drawn = replace(drawn, problem=replace(problem, person_rows=part.person_rows))  # as intervals need it
-        files.append(
-            csv_files(drawn, part.mechanism, digest=request.digest, level=request.level)
-            if count <= MAX_MOCK_NUMBERS
-            else {}
-        )
+        files.append({})
+        if count <= MAX_MOCK_NUMBERS:
+            written = write_files(drawn, part.mechanism, digest=request.digest, level=request.level)
+            files[-1] = yield from scaled(written, place, len(request.parts))
     errors = tuple(part.guaranteed_error(BETA) for part in request.parts)
     sentences = tuple(coverage(part.mechanism, part.problem) for part in request.parts)
     return Rehearsal(seconds=seconds, numbers=numbers, errors=errors, coverage=sentences, files=tuple(files))

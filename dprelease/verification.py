@@ -120,6 +120,8 @@ OF_THE_REQUEST = (
 OF_THE_DIGEST = (
     "Intervals from simulated releases depend on the digest of the whole request, and often differ for another one."
 )
+# Synthetic rows are not made again: their seed depends on the scores of pairs, which no file has, and another version
+# of NumPy may draw other numbers from the same seed.
 OF_THE_NUMBERS = (
     "whether estimates of windows, trees, strategies and quantiles by group, projected answers and the rounds of MWEM "
     "follow from measured integers; which pairs a whole table chose to measure, and which synthetic rows were made of "

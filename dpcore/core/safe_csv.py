@@ -11,9 +11,11 @@ import inspect
 import io
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, Any
+
+from dpcore.core.blocks import finish
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +26,8 @@ DIVIDED = re.compile(r"(?<=[;\t\r\n])[^;\t\r\n]+")
 """What follows a semicolon, a tab or a line end: some settings of spreadsheets begin a cell there."""
 ROWS_AT_ONCE = 1024
 """Lines that pandas writes at once: no other thread computes meanwhile, such as one that shows a page."""
+ROWS_A_STEP = 16 * ROWS_AT_ONCE
+"""Lines between two steps of progress."""
 
 
 def is_formula(text: str) -> bool:
@@ -81,10 +85,23 @@ def unescape_frame(frame: pd.DataFrame) -> pd.DataFrame:
 
 def frame_csv(frame: pd.DataFrame) -> str:
     """Return the table as CSV without its index, names and texts escaped."""
-    escaped = escape_frame(frame)
-    text: str = escaped.to_csv(index=False, lineterminator="\n", chunksize=ROWS_AT_ONCE)
-    if "\r" in text:  # a label's, which would be read as the end of a line unless it is quoted
-        text = escaped.to_csv(index=False, lineterminator="\n", chunksize=ROWS_AT_ONCE, quoting=csv.QUOTE_NONNUMERIC)
+    return finish(write_frame(frame))
+
+
+def write_frame(frame: pd.DataFrame) -> Generator[float, None, str]:
+    """Write the table as ``frame_csv`` returns it; yields the share done."""
+    escaped, text = escape_frame(frame), ""
+    for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC):
+        parts = list[str]()
+        for start in range(0, max(len(escaped), 1), ROWS_A_STEP):
+            yield start / max(len(escaped), 1)
+            some = escaped.iloc[start : start + ROWS_A_STEP]
+            parts.append(
+                some.to_csv(index=False, header=not start, lineterminator="\n", chunksize=ROWS_AT_ONCE, quoting=quoting)
+            )
+        text = "".join(parts)
+        if "\r" not in text:  # a label's, which would be read as the end of a line unless it is quoted
+            break
     return text
 
 

@@ -25,7 +25,7 @@ from dprelease.downloads.group_tables import group_tables, is_group_file, margin
 from dprelease.downloads.statistics import released_statistics
 from dprelease.downloads.synthetic_rows import usefulness
 from dprelease.ledger.records import Stored, restored_sentence
-from dprelease.requests.intervals import COVERS, end_names, has_count_ends
+from dprelease.requests.intervals import COVERS, end_names, has_end_columns
 from dprelease.requests.parts import Request, RequestPart
 from dprelease.requests.quantile_tables import QUANTILES
 from dprelease.requests.tables import BETA
@@ -189,7 +189,7 @@ def _picture(name: str, contents: bytes, question: RequestPart) -> Iterator[str]
     """Write a released table, without the ends of its counts' intervals, as a bar chart."""
     import pandas as pd
 
-    domain, ends = question.problem.domain, 2 * has_count_ends(question.mechanism, question.problem)
+    domain, ends = question.problem.domain, 2 * has_end_columns(question.mechanism, question.problem)
 
     if SYNTHETIC_ROWS in name:
         many = f"{len(contents.splitlines()) - 1:,}"

@@ -17,6 +17,7 @@ from dpcore.data.dates import is_dates
 from dpcore.data.product import is_table
 from dpcore.data.reading.intake import clean_name
 from dpcore.data.twin import twin
+from dpcore.data.unlisted.texts import is_texts
 from dpcore.mechanisms.grouped.mechanism import GroupMechanism
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, line_of, quantiles_of
 from dpcore.mechanisms.grouped.release import GroupRelease, statistics_of
@@ -31,10 +32,10 @@ from dprelease.downloads.group_tables import (
     rows_with_margin,
     with_decimals,
 )
-from dprelease.requests.intervals import LEVEL, decimals, end_names, has_count_ends, of_population, outwards
+from dprelease.requests.intervals import LEVEL, decimals, end_names, has_end_columns, of_population, outwards
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.quantile_tables import quantile_name
-from dprelease.requests.tables import MAX_PREVIEW_ROWS, csv_files, preview_of
+from dprelease.requests.tables import MAX_PREVIEW_ROWS, csv_files, preview_of, released_labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -158,12 +159,18 @@ def released_statistics(question: RequestPart, contents: bytes) -> list[Released
         return list(_of_quantiles(question, table))
     if isinstance(question.mechanism, CountedMean):
         return _of_mean(question, table)
-    if not has_count_ends(question.mechanism, question.problem):
+    if not has_end_columns(question.mechanism, question.problem):
         return []
     domain = question.reading.domain
     # In tables of counts the data's columns, whatever their names, stand between the first and the last three.
     rows, low, high = table.iloc[:, -3:].to_numpy(dtype=float).T
-    labels = _labels(table.iloc[:, 1:-3]) if is_table(domain) else [domain.describe(cell) for cell in range(len(table))]
+    if is_texts(domain):
+        labels = sorted(released_labels(contents))
+        if not labels:  # a statistic has a value
+            return []
+    else:
+        cells = range(len(table))
+        labels = _labels(table.iloc[:, 1:-3]) if is_table(domain) else [domain.describe(cell) for cell in cells]
     by = " × ".join(map(clean_name, question.reading.columns))
     return [
         ReleasedStatistic(
@@ -219,12 +226,18 @@ def printable_shares(question: RequestPart, epsilons: Sequence[float]) -> Floats
     return np.array(shares)
 
 
-def released_table(contents: bytes) -> pd.DataFrame:
-    """Return a released file as a table, with texts as they were before they were escaped for spreadsheets."""
+def released_table(contents: bytes, *, texts: Sequence[str] = ()) -> pd.DataFrame:
+    """Return a released file as a table, with texts as they were before they were escaped for spreadsheets.
+
+    Args:
+        contents: of the file.
+        texts: columns that are read as texts, even if all of them are numbers: a label may be "007".
+    """
     import pandas as pd
 
     # A label may be "NA": only an empty cell is missing.
-    return unescape_frame(pd.read_csv(io.BytesIO(contents), keep_default_na=False, na_values=[""]))
+    kinds = dict.fromkeys(texts, str)
+    return unescape_frame(pd.read_csv(io.BytesIO(contents), keep_default_na=False, na_values=[""], dtype=kinds))
 
 
 def _labels(table: pd.DataFrame) -> list[str]:

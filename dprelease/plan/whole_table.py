@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.core import Floats, Guarantee, Neighbours, ParameterError, Problem, finish
+from dpcore.core import Blocks, Floats, Guarantee, Neighbours, ParameterError, Problem, finish
 from dpcore.data.declarations import DeclaredTable
 from dpcore.data.product import is_table
 from dpcore.data.twin import twin
 from dpcore.mechanisms.tables.counting import count_tables
+from dpcore.mechanisms.tables.rows_release import ChosenPairsRelease
 from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.queries.marginals import Marginals
 from dpcore.randomness import Preview
@@ -79,7 +80,10 @@ def rehearse_table(
     yield 0.1
     release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), 1)
     yield 0.2
-    rows = release.rows()
+    work = Blocks(release.make_rows())
+    for share in work:
+        yield 0.2 + 0.5 * share
+    rows = work.result
     yield 0.7
     truth = finish(count_tables(dataset.records, domain.sizes, ways=2))
     synthetic = finish(count_tables(rows.astype(np.uint16), domain.sizes, ways=2))
@@ -88,7 +92,7 @@ def rehearse_table(
     return WholeRehearsal(
         guarantee=mechanism.person_guarantee(problem, table.person_rows if table.person else 0),
         ways=release.plan.cliques.ways,
-        chosen=len(release.fitted_sets(0)) if mechanism.choice(problem) else 0,
+        chosen=len(release.chosen()) if isinstance(release, ChosenPairsRelease) else 0,
         n=n,
         beta=beta,
         names=tuple((domain.names[first], domain.names[second]) for first, second in pairs),

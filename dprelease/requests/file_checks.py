@@ -274,11 +274,11 @@ def _written_again(built: Release, question: RequestPart) -> Rows:
 
 
 def _labels_fit(question: RequestPart, lines: Rows, drawn: LabelsRelease) -> bool:
-    """Return whether the lines are labels that the mechanism may release, with counts that it may release."""
-    if not all(_is_whole(count, low=1, high=int(MAX_NUMBER)) for _, count in lines[1:]):
+    """Return whether the lines are labels and counts that the mechanism may release, with their intervals."""
+    if not all(_is_whole(count, low=1, high=int(MAX_NUMBER)) for _, count, *_ in lines[1:]):
         return False
-    labels = tuple(unescape_formula(label) for label, _ in lines[1:])
-    counts = np.array([[int(count) for _, count in lines[1:]]], dtype=np.int64)
+    labels = tuple(unescape_formula(label) for label, *_ in lines[1:])
+    counts = np.array([[int(count) for _, count, *_ in lines[1:]]], dtype=np.int64)
     built = replace(drawn, labels=labels, counts=counts)
     return question.mechanism.possible(built) and _written_again(built, question) == lines
 

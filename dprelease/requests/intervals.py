@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.core import Floats, Mechanism, ParameterError, Problem, Release
+from dpcore.core import Floats, Integers, Mechanism, ParameterError, Problem, Release
 from dpcore.data.dates import is_dates
 from dpcore.data.product import is_table
 from dpcore.mechanisms.grouped.mechanism import GroupMechanism
@@ -21,9 +22,11 @@ from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, line_of
 from dpcore.mechanisms.grouped.release import GroupRelease, statistics_of
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
+from dpcore.mechanisms.histograms.labels import FindLabels, LabelsRelease
 from dpcore.mechanisms.robust.counted_mean import CountedMean, MeanRelease, unit_of, weight
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables
 from dpcore.queries.marginals import Marginals
+from dplab.intervals.above_threshold import released_counts
 from dplab.intervals.combinations import people
 from dplab.intervals.group_means import population_means, population_statistic
 from dplab.intervals.groups import group_intervals, interval_names
@@ -105,6 +108,10 @@ def with_intervals(
         rows = table.iloc[:, -1].to_numpy(dtype=float)
         both = drawn_ends(rows, mechanism, drawn.problem, level=level, digest=digest)
         return pd.concat([table, pd.DataFrame(dict(zip(end_names("rows"), both, strict=True)))], axis=1)
+    if isinstance(drawn, LabelsRelease):
+        assert isinstance(mechanism, FindLabels)
+        counts = table["rows"].to_numpy(dtype=np.int64)
+        return pd.concat([table, _ends_of_labels(counts, mechanism, drawn.problem, level)], axis=1)
     if isinstance(drawn, MeanRelease):
         return pd.concat([table, _ends_of_mean(drawn, noise_law(mechanism, drawn.problem), level)], axis=1)
     if not isinstance(drawn, GroupRelease):
@@ -121,6 +128,16 @@ def with_intervals(
         if sampled is not None and name == population_statistic(drawn.queries):
             columns |= dict(zip(end_names(of_population(name)), written_ends(sampled), strict=True))
     return pd.DataFrame(columns)
+
+
+def _ends_of_labels(counts: Integers, mechanism: FindLabels, problem: Problem, level: float) -> pd.DataFrame:
+    """Return both ends of the intervals of released labels' counts (K,), which are whole numbers of rows."""
+    import pandas as pd
+
+    tails, threshold = partial(mechanism.noise_tails, problem=problem), mechanism.threshold(problem)
+    found = released_counts(counts, tails, threshold=threshold, level=level)
+    ends = (each.astype(np.int64) for each in (found.low, found.high))
+    return pd.DataFrame(dict(zip(end_names("rows"), ends, strict=True)))
 
 
 def _ends_of_mean(drawn: MeanRelease, noise: CounterNoise, level: float) -> pd.DataFrame:
@@ -244,6 +261,11 @@ def has_count_ends(mechanism: Mechanism, problem: Problem) -> bool:
     return noise_of_file(mechanism, problem) is not None or has_drawn_ends(mechanism, problem)
 
 
+def has_end_columns(mechanism: Mechanism, problem: Problem) -> bool:
+    """Return whether the last two columns of a file are the ends of the counts before them: of cells, or of labels."""
+    return isinstance(mechanism, FindLabels) or has_count_ends(mechanism, problem)
+
+
 def drawn_ends(
     rows: Floats, mechanism: Mechanism, problem: Problem, *, level: float, digest: str
 ) -> tuple[Floats, Floats]:
@@ -261,6 +283,13 @@ def count_half_widths(noise: CounterNoise, *, level: float = LEVEL) -> set[int]:
 def interval_sentence(mechanism: Mechanism, problem: Problem, *, level: float = LEVEL) -> str:
     """Return how the intervals of a part are found and what they cover; empty where it has none. Reads no rows."""
     percent = f"{100 * level:g}%"
+    if isinstance(mechanism, FindLabels):
+        columns = " and ".join(end_names("rows"))
+        return (
+            f"Intervals with confidence {percent}, each by itself, of the rows of each released label: the columns "
+            f"{columns}. They hold given that the label is released, by the exact law of the noise above the "
+            f"threshold. Nothing is known of other labels. {COVERS}"
+        )
     if isinstance(mechanism, CountedMean):
         columns = " and ".join(", ".join(end_names(name)) for name in statistics_with_intervals(mechanism, problem))
         return (

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.core import Floats, Integers
+from dpcore.core import Floats, Integers, checkpoint
 from dpcore.core.safe_csv import escape_formula
 from dpcore.data.columns import Labels, Number, is_labels
 from dpcore.data.dates import is_ages, is_dates, period_of, written
@@ -104,6 +104,7 @@ def count_rows(domain: Product, blocks: Iterable[Rows], sets: Sequence[Set]) -> 
     shapes = {chosen: tuple(domain.sizes[attribute] for attribute in chosen) for chosen in sets}
     counts: dict[Set, Integers] = {chosen: np.zeros(shape, dtype=np.int64) for chosen, shape in shapes.items()}
     for block in filter(None, blocks):
+        checkpoint()
         cells = [reader(texts) for reader, texts in zip(readers, zip(*block, strict=True), strict=True)]
         rows = np.stack(cells, axis=1)
         for chosen, shape in shapes.items():

@@ -8,9 +8,10 @@ import streamlit as st
 
 from dpcore.core import printable
 from dpcore.core.safe_csv import escape_frame
+from dpcore.data.unlisted.texts import is_texts
 from dprelease.downloads.statistics import ReleasedStatistic, released_statistics, released_table
 from dprelease.plan.titles import part_title
-from dprelease.requests.intervals import has_count_ends
+from dprelease.requests.intervals import has_end_columns
 from dprelease.requests.parts import Request, RequestPart
 from dprelease.requests.quantile_tables import QUANTILES
 from pages.charts.component import draw_with_table
@@ -22,6 +23,8 @@ REFUSED = "The mechanism gave no answer (⊥). This result is stored and certifi
 MOCK = "mock data, not a release"
 RATIO = "ratio of sums"
 """Name of the statistic that is shown first where a file has it: of two numbers, no other is planned."""
+FOUND = ("value",)
+"""Column of a file of labels that were found."""
 MAX_ROWS = 500
 MAX_CARDS = 8
 """Cards that are drawn before the user asks for all."""
@@ -75,8 +78,8 @@ def _card(
     request: Request, question: RequestPart, name: str, contents: bytes, *, key: str, badge: str, mock: bool
 ) -> Callable[[], None]:
     """Draw a card; return what draws its expected error, once all cards have begun to compute theirs."""
-    frame = released_table(contents)
-    if has_count_ends(question.mechanism, question.problem):
+    frame = released_table(contents, texts=FOUND if is_texts(question.reading.domain) else ())
+    if has_end_columns(question.mechanism, question.problem):
         frame = frame.iloc[:, :-2]
     statistics = released_statistics(question, contents)
     watermark = " · mock data" if mock else ""

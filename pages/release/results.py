@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Generator
 
 import streamlit as st
 
@@ -18,6 +19,7 @@ from pages.release.cards import show_cards
 from pages.release.register import PROBLEM
 from pages.shell.ledger.accounts import PATIENT
 from pages.shell.ledger.roles import actor, admitted
+from pages.shell.tasks.memory import with_progress
 
 NOT_YET = "You can see and download it here once the data owner publishes it."
 FRAME_SCRIPT = """
@@ -87,7 +89,13 @@ def publish(ledger: Ledger, dataset_id: str, entry: int) -> None:
         PROBLEM.value = str(problem)
 
 
-@st.dialog("Report", width="large")
+@st.dialog("Report", width="large", on_dismiss="rerun")
 def show_report(stored: Stored) -> None:
-    """Open a dialog with the report of a stored release."""
-    _frame(key="release_report", data=report(stored).decode())
+    """Open a dialog with the report of a stored release; closing it ends the work on one of many rows."""
+
+    def work() -> Generator[float, None, str]:
+        yield 0.0
+        return report(stored).decode()
+
+    written = with_progress(f"report|{stored.salt}", work, label="Writing the report.")
+    _frame(key="release_report", data=written)

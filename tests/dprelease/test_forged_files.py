@@ -9,7 +9,7 @@ import math
 import os
 import re
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.core import Neighbours
+from dpcore.core import Integers, Neighbours
 from dpcore.core.safe_csv import frame_csv
 from dpcore.core.sizes import MAX_BYTES
 from dpcore.data.columns import Labels, Number
@@ -31,6 +31,7 @@ from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, quantiles_of
+from dpcore.mechanisms.tables.rows_release import RowsRelease
 from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Intervals
 from dprelease.certificate import body_of, certificate, price_of, verify
@@ -626,6 +627,22 @@ def test_the_noise_of_a_whole_table_is_told_by_its_distances(releases: Callable[
     )  # fmt: skip
     faults = verify(canonical(rebooked(body | {"ledger": genuine["ledger"], "digest": ""})), stored.files)
     assert faults == ["The columns, lines, labels or numbers of distances.csv do not match the request."]
+
+
+def test_few_rows_are_made_to_verify_synthetic_ones(
+    releases: Callable[[str], Stored], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their columns alone are compared with those of mock data, and a million rows take minutes."""
+    stored, made, usual = releases("whole-table"), list[int](), RowsRelease.make_rows
+
+    def noted(self: RowsRelease, *, trial: int = 0) -> Generator[float, None, Integers]:
+        made.append(self.problem.n)
+        return usual(self, trial=trial)
+
+    monkeypatch.setattr(RowsRelease, "make_rows", noted)
+    monkeypatch.setattr("dprelease.requests.tables.MAX_SYNTHETIC_ROWS", 7)
+    assert verify(canonical(certificate(stored)), stored.files) == []
+    assert made == [7]
 
 
 def test_other_synthetic_rows_do_not_have_the_distances_of_the_released_ones(

@@ -10,8 +10,8 @@ import pytest
 import dpcore
 import dprelease.ledger.writing
 import dprelease.release as releases
-from dpcore.core import Neighbours, ParameterError
-from dpcore.data.columns import Number
+from dpcore.core import Blocks, Neighbours, ParameterError
+from dpcore.data.columns import Labels, Number
 from dpcore.data.declarations import Capped
 from dpcore.data.frames import read_frame
 from dpcore.data.product import Product
@@ -23,6 +23,7 @@ from dpcore.data.sources import generated_attributes
 from dpcore.data.sphere import Halfspaces
 from dpcore.mechanisms.marginals.polynomial_release import CONSTANT
 from dpcore.queries.at_least import AtLeast
+from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Rectangles
 from dprelease.certificate import certificate, verify
 from dprelease.ledger.checks import check
@@ -44,7 +45,18 @@ from dprelease.ledger.records import (
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.true_value_access import note_access
 from dprelease.ledger.units import Price
-from dprelease.release import CLOCK, FEW, TOO_WIDE, UNREGISTERED_ROWS, refusal, rehearse, release, too_wide, unsuitable
+from dprelease.release import (
+    CLOCK,
+    FEW,
+    TOO_WIDE,
+    UNREGISTERED_ROWS,
+    refusal,
+    rehearse,
+    rehearse_in_steps,
+    release,
+    too_wide,
+    unsuitable,
+)
 from dprelease.requests.parts import Request
 from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, question_of, registered, request_of
 
@@ -499,6 +511,20 @@ def test_a_rehearsal_touches_no_rows_and_says_what_a_draw_takes() -> None:
     with pytest.raises(ParameterError, match="approximate"):
         pairs = Columns(names=("age", "pay"), on=(grid := Product.map(Number(bits=5), Number(bits=5))))
         rehearse(request_of(key="net-walk", reading=pairs, queries=Rectangles(domain=grid)))
+
+
+def test_a_rehearsal_of_synthetic_rows_shows_its_progress_within_a_part() -> None:
+    """Rows take long to make and to write: each table of a pass, and each block of lines, is a step."""
+    columns = Product(names=("a", "b", "c"), columns=tuple(Labels(labels=tuple("wxyz")) for _ in range(3)))
+    part = question_of(
+        key="whole-table", reading=Columns(names=columns.names, on=columns), n=40_000,
+        queries=Marginals(domain=columns, ways=2), values={"epsilon": 1.0, "delta": 1e-9},
+    )  # fmt: skip
+    work = Blocks(rehearse_in_steps(Request(parts=(part,))))
+    shares = list(work)
+    assert shares == sorted(shares) and len(shares) > 20 and sum(share >= 0.5 for share in shares) > 3
+    [files] = work.result.files
+    assert files["rows_of_nobody.csv"].count(b"\n") > 39_000
 
 
 def test_of_each_person_only_the_first_rows_count(tmp_path: Path) -> None:

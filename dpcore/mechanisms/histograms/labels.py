@@ -40,7 +40,7 @@ from dpcore.core import (
 from dpcore.data.unlisted.texts import LabelCounts, is_texts
 from dpcore.mechanisms.histograms.threshold import ThresholdMechanism
 from dpcore.randomness import NoisyCounts, Sampler
-from dpcore.randomness.laws import laplace_quantile
+from dpcore.randomness.laws import laplace_quantile, laplace_tail
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,6 +103,10 @@ class FindLabels(ThresholdMechanism):
     def half_width(self, problem: Problem, beta: float) -> int:
         """Return the noise that is exceeded with a probability of at most beta, in rows."""
         return laplace_quantile(beta, scale=self.scale(problem)) - 1
+
+    def noise_tails(self, at_least: Integers, problem: Problem) -> Floats:
+        """Return the probability that the noise of a count is at least so many rows, elementwise, exactly."""
+        return laplace_tail(at_least, scale=self.scale(problem))
 
     def noisy(self, counts: Integers, problem: Problem, sampler: Sampler, trials: int) -> Integers:
         """Return the counts (1, K) with noise, (T, K)."""

@@ -29,7 +29,7 @@ from functools import lru_cache
 import numpy as np
 from typing_extensions import override
 
-from dpcore.core import DomainType, Entry, Guarantee, Integers, Mechanism, Neighbours, ParameterError, Problem
+from dpcore.core import DomainType, Entry, Floats, Guarantee, Integers, Mechanism, Neighbours, ParameterError, Problem
 from dpcore.data.unlisted.texts import LabelCounts
 from dpcore.mechanisms.histograms.labels import FindLabels
 from dpcore.randomness import Sampler, WeightedCounts
@@ -110,6 +110,14 @@ class OptimalLabels(FindLabels):
         mass = np.bincount(far, weights=weights / int(weights.sum()))
         beyond = 1 - np.cumsum(mass)
         return int(np.argmax(beyond <= beta))
+
+    @override
+    def noise_tails(self, at_least: Integers, problem: Problem) -> Floats:
+        weights = self.weights()
+        sums = np.append(0, np.cumsum(weights))  # of the largest values, down from the threshold
+        values = np.clip(self.threshold(problem) + 1 - np.asarray(at_least), 0, len(weights))
+        tails: Floats = sums[values] / sums[-1]
+        return tails
 
     @override
     def guarantee(self, problem: Problem) -> Guarantee:

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from typing_extensions import override
 
-from dpcore.core import Floats, Integers, Problem, check_memory
+from dpcore.core import Floats, Integers, Problem, check_memory, finish
 from dpcore.data.product import Product
 from dpcore.mechanisms.tables.chosen_pairs import ChosenPairs, lengths
 from dpcore.mechanisms.tables.fitting import fitted_pair
 from dpcore.mechanisms.tables.release import ContrastsRelease, Tables, marginals_of
-from dpcore.mechanisms.tables.tree import Tree, fitted_rows, synthetic_rows, widest_tree
+from dpcore.mechanisms.tables.tree import Tree, fit_rows, synthetic_rows, widest_tree
 from dpcore.queries.marginals import Marginals, Set
 
 if TYPE_CHECKING:
@@ -38,11 +38,16 @@ class RowsRelease(ContrastsRelease):
     """Noisy contrasts, and the synthetic rows made from them."""
 
     def rows(self, *, trial: int = 0) -> Integers:
-        """Return the cells of the synthetic rows, (rows, d): the same each time.
+        """Return the cells of the synthetic rows, (rows, d): the same each time; see ``make_rows``."""
+        return finish(self.make_rows(trial=trial))
+
+    def make_rows(self, *, trial: int = 0) -> Generator[float, None, Integers]:
+        """Make the cells of the synthetic rows, (rows, d); yields the share done.
 
         They are as many as the released total says, and at most n, which is nominal where rows are added or removed.
         """
         check_rows(self.problem)
+        yield 0.0
         tables, attributes = self.tables(trial=trial), len(self.domain.names)
         ways, n = max(map(len, tables)), min(max(round(float(self.residuals(trial)[()][0])), 1), self.problem.n)
         if ways == 1:
@@ -50,10 +55,11 @@ class RowsRelease(ContrastsRelease):
         else:
             tree = widest_tree(tables, attributes=attributes, ways=ways)
         rows = synthetic_rows(tables, tree, rows=n, seed=self._seed(trial))
-        return fitted_rows(rows, {each: tables[each] for each in self.fitted_sets(trial)}, seed=self._seed(trial))
+        targets = {each: tables[each] for each in self.fitted_sets(trial)}
+        return (yield from fit_rows(rows, targets, seed=self._seed(trial)))
 
     def fitted_sets(self, trial: int) -> list[Set]:
-        """Return the tables towards which rows are moved: those measured, unless rows have single columns anyway."""
+        """Return the tables towards which rows are moved: those measured, as rows have single columns anyway."""
         ways = self.plan.cliques.ways
         return list(Marginals(domain=self.domain, ways=ways).sets()) if ways > 1 else []
 
@@ -199,9 +205,19 @@ class ChosenPairsRelease(RowsRelease):
     def _measured(self, trial: int) -> dict[Set, tuple[Floats, float]]:
         return self.choice.measured(self.values[trial, self.plan.numbers :])
 
+    def chosen(self, *, trial: int = 0) -> list[Set]:
+        """Return the pairs that were chosen and measured in one release."""
+        return list(self._measured(trial))
+
     @override
     def fitted_sets(self, trial: int) -> list[Set]:
-        return list(self._measured(trial))
+        """Also pairs that no chosen pairs link: these columns are taken to be independent, and drawn rows hardly are.
+
+        Pairs that others link depend on each other as these say, and are left to them.
+        """
+        chosen = set(self.chosen(trial=trial))
+        parts = linked_parts(chosen, columns=len(self.domain.names))
+        return [pair for pair in self.choice.pairs if pair in chosen or parts[pair[0]] != parts[pair[1]]]
 
     @override
     @property
@@ -259,6 +275,14 @@ class ChosenPairsRelease(RowsRelease):
 
     def _shape(self, table: Set) -> tuple[int, ...]:
         return tuple(self.domain.sizes[attribute] for attribute in table)
+
+
+def linked_parts(pairs: Iterable[Set], *, columns: int) -> list[int]:
+    """Return a number for each column, the same for two columns where pairs link them, perhaps through others."""
+    parts = list(range(columns))
+    for one, other in pairs:
+        parts = [parts[one] if part == parts[other] else part for part in parts]
+    return parts
 
 
 def largest_difference(rows: Integers, table: Floats, chosen: Set) -> float:

@@ -6,19 +6,19 @@ which each hangs on one other (Chow and Liu 1968), or of a junction tree of larg
 hangs on k - 1 others that are together in a table already drawn. Such rows have exactly the tables of the tree, up
 to rounding; attributes that are not neighbours depend on each other only through those between them.
 The tree is chosen from the released tables, so that it costs no privacy. Rows are then moved until they nearly have
-other released tables, too (``fitted_rows``).
+other released tables, too (``fit_rows``).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
-from dpcore.core import Floats, Integers, ParameterError
+from dpcore.core import Floats, Integers, ParameterError, checkpoint
 from dpcore.mechanisms.tables.release import Tables
 from dpcore.queries.marginals import Set
 
@@ -28,6 +28,8 @@ DECAY = 0.8
 """Factor by which the moved share of the remaining difference shrinks from pass to pass."""
 COPIED_SHARE = 0.6
 """Share of the moved rows that become copies of rows already in the target cell."""
+BLOCK = 1 << 20
+"""Numbers of the laws of rows that are held at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,8 +152,18 @@ def synthetic_rows(tables: Tables, tree: Tree, *, rows: int, seed: int) -> Integ
         place = np.arange(rows) - starts[group[order]]
         # Even steps through the group with one start by chance: systematic sampling.
         position = (place + generator.random(len(law))[group[order]]) / sizes[group[order]]
-        drawn[order, attribute] = (law[group[order]] <= position[:, None]).sum(axis=1).clip(0, law.shape[1] - 1)
+        drawn[order, attribute] = _values_at(position, law, group[order])
     return generator.permutation(drawn, axis=0)
+
+
+def _values_at(position: Floats, law: Floats, group: Integers) -> Integers:
+    """Return the value of each row at a position in [0, 1) of its group's cumulative law, (rows,)."""
+    values, block = np.zeros(len(position), dtype=np.int64), max(1, BLOCK // law.shape[1])
+    for start in range(0, len(position), block):  # a law for each row would take much memory
+        checkpoint()
+        part = slice(start, start + block)
+        values[part] = (law[group[part]] <= position[part, None]).sum(axis=1)
+    return values.clip(0, law.shape[1] - 1)
 
 
 def _summed(tables: Tables, chosen: Set) -> Floats:
@@ -161,8 +173,8 @@ def _summed(tables: Tables, chosen: Set) -> Floats:
     return total
 
 
-def fitted_rows(rows: Integers, tables: Tables, *, seed: int) -> Integers:
-    """Return rows (n, d) moved towards these tables, in ROUNDS passes over all of them in random order.
+def fit_rows(rows: Integers, tables: Tables, *, seed: int) -> Generator[float, None, Integers]:
+    """Move rows (n, d) towards these tables, in ROUNDS passes over all of them in random order; yields the share done.
 
     Args:
         rows: cells, not changed.
@@ -171,8 +183,9 @@ def fitted_rows(rows: Integers, tables: Tables, *, seed: int) -> Integers:
     """
     generator = np.random.Generator(np.random.SFC64(seed))
     moved, sets, share = np.array(rows, dtype=np.int64, order="F"), list(tables), 1.0
-    for _ in range(ROUNDS):
-        for place in generator.permutation(len(sets)):
+    for passed in range(ROUNDS):
+        for number, place in enumerate(generator.permutation(len(sets))):
+            yield (passed + number / len(sets)) / ROUNDS
             _move(moved, sets[place], tables[sets[place]], share=share, generator=generator)
         share *= DECAY
     return moved

@@ -6,8 +6,9 @@ pairs, only those that a private score finds furthest from independence (``chose
 rule of public numbers alone (sizes, n, epsilon, delta) decides. Then rows are made: from a tree of the tables first,
 then moved until they fit all measured tables. Wherever a table has too few rows of some kind and too many of another,
 as many rows as both say change hands: some become copies of rows of the kind that lacks, the others change only in the
-columns of that table. No rows need have all released tables; how far these are from them is known from the release
-alone.
+columns of that table. Columns that no chosen pairs link are taken to be independent, and rows are moved towards their
+products, too, as columns of rows that are drawn alone depend on each other by chance. No rows need have all released
+tables; how far these are from them is known from the release alone.
 
 Why it is private: what is released are the planner's noisy numbers (``residual_planner``), or those of single columns,
 scores and chosen pairs (``chosen_pairs``); the rule sees no data, and rows are post-processing, with coins that follow

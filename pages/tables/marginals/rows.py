@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpcore.core import Dataset, Integers
-from dpcore.core.safe_csv import frame_csv
+from dpcore.core import Dataset, Integers, finish
+from dpcore.core.safe_csv import write_frame
 from dpcore.data.product import Product
 from dpcore.mechanisms.tables.counting import Tables
 from dpcore.mechanisms.tables.release import DirectRelease
@@ -15,7 +17,8 @@ from dpcore.mechanisms.tables.tree import Tree, answers_only, synthetic_rows, wi
 from dpcore.queries.marginals import Set
 from dplab.tables import Closeness, closeness, pair_distances, true_pairs
 from pages.charts.words import percent, percent_up
-from pages.shell.tasks.memory import remember
+from pages.shell.state import SessionKey
+from pages.shell.tasks.memory import remember, with_progress
 from pages.tables.marginals.charts import Distances, sorted_dots
 from pages.tables.marginals.compute import TableResult
 from pages.tables.marginals.controls import MarginalsRequest
@@ -23,6 +26,10 @@ from pages.tables.marginals.usefulness import draw_usefulness
 
 MAX_ROWS = 10_000
 """Rows of the picture; the file has as many as the data."""
+MAX_AT_ONCE = 100_000
+"""Rows of a file that is written when it is downloaded; a larger one is written before, with its progress."""
+FILE = SessionKey("tables_rows_file", "")
+"""Key of the release whose large file was asked for."""
 OF_TREE, OTHERS = "Pairs measured in the tree", "Other pairs"
 
 
@@ -59,12 +66,26 @@ def draw_rows(result: TableResult) -> None:
 
     draw_usefulness(result, agreeing, tree)
 
-    def file() -> str:
-        return rows_csv(domain, synthetic_rows(agreeing, tree, rows=dataset.n, seed=request.seed))
+    def write() -> Generator[float, None, str]:
+        yield 0.0
+        every = synthetic_rows(agreeing, tree, rows=dataset.n, seed=request.seed)
+        return (yield from write_frame(labelled(domain, every)))
 
+    def file() -> str:
+        return finish(write())
+
+    data: str | Callable[[], str] = file
+    if dataset.n > MAX_AT_ONCE:
+        if FILE.value != result.key:
+            st.button(
+                f"Write {dataset.n:,} simulated rows (CSV)", key="tables_rows_write", on_click=FILE.set,
+                args=(result.key,),
+            )  # fmt: skip
+            return
+        data = with_progress(f"rows-file|{result.key}", write, label="Writing rows.")
     st.download_button(
         f"Download {dataset.n:,} simulated rows (CSV)",
-        data=file,
+        data=data,
         file_name=f"simulated-rows-{request.entry.key}-preview-seed-{request.seed}-not-a-release.csv",
         mime="text/csv",
         on_click="ignore",
@@ -111,8 +132,7 @@ def _pairs(request: MarginalsRequest, dataset: Dataset, rows: Integers, tree: Tr
     request.draw(picture, key="tables_rows", badge=f"{request.badge()}, {len(rows):,} rows", title="pairs")
 
 
-def rows_csv(domain: Product, rows: Integers) -> str:
-    """Return rows (n, d) of cells with their labels, as CSV."""
+def labelled(domain: Product, rows: Integers) -> pd.DataFrame:
+    """Return rows (n, d) of cells with their labels."""
     labels = [np.array([column.describe(cell) for cell in range(column.size)]) for column in domain.columns]
-    columns = {name: labels[place][rows[:, place]] for place, name in enumerate(domain.names)}
-    return frame_csv(pd.DataFrame(columns))
+    return pd.DataFrame({name: labels[place][rows[:, place]] for place, name in enumerate(domain.names)})

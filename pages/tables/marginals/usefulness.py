@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from contextlib import suppress
 
 import numpy as np
@@ -10,7 +11,7 @@ import streamlit as st
 from dpcore.core import Floats, Integers, ParameterError, ProvenanceKind
 from dpcore.data.columns import is_number
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
-from dpcore.mechanisms.tables.tree import Tree, fitted_rows, synthetic_rows
+from dpcore.mechanisms.tables.tree import Tree, fit_rows, synthetic_rows
 from dpcore.queries.marginals import Set
 from dplab.utility.measures import OTHER, SHUFFLED, SYNTHETIC, RowMeasures, measure_rows, outcomes
 from dplab.utility.models import Fit, compare, fit
@@ -18,7 +19,7 @@ from dplab.utility.noise_aware import LinearModel, fit_tables
 from pages.charts.picture import Axis, Dots, Picture, Rule
 from pages.charts.words import significant
 from pages.shell.state import SessionKey
-from pages.shell.tasks.memory import remember, with_progress
+from pages.shell.tasks.memory import with_progress
 from pages.tables.marginals.compute import TableResult
 
 REAL, AS_REAL, FROM_TABLES = "real rows", "synthetic rows, as if real", "released tables"
@@ -49,11 +50,13 @@ def draw_usefulness(result: TableResult, tables: dict[Set, Floats], tree: Tree) 
         return
     seed, n, ways = result.request.seed, result.problem.n, result.request.queries.ways
     largest = {chosen: table for chosen, table in tables.items() if len(chosen) == ways}
-    rows = remember(
-        f"useful-rows|{result.key}",
-        lambda: fitted_rows(synthetic_rows(tables, tree, rows=n, seed=seed), largest, seed=seed),
-    )
+
+    def work() -> Generator[float, None, Integers]:
+        yield 0.0
+        return (yield from fit_rows(synthetic_rows(tables, tree, rows=n, seed=seed), largest, seed=seed))
+
     with place:
+        rows = with_progress(f"useful-rows|{result.key}", work, label="Making synthetic rows.")
         st.caption(
             "Half of the real rows are compared with the other half, and as many synthetic rows, and rows with each "
             "column shuffled. AUC: how well two kinds are told apart, 0.5 by guessing, 1 without a mistake."
@@ -147,7 +150,9 @@ def _draw_model(result: TableResult, rows: Integers) -> None:
         return
     places = domain.names.index(outcome), tuple(domain.names.index(name) for name in regressors)
     try:
-        fits = remember(f"model|{result.key}|{places}", lambda: fitted(result, rows, *places))
+        fits = with_progress(
+            f"model|{result.key}|{places}", lambda: fit_models(result, rows, *places), label="Fitting the model."
+        )
     except ParameterError as error:
         st.info(str(error))
         return
@@ -156,15 +161,21 @@ def _draw_model(result: TableResult, rows: Integers) -> None:
         st.caption(refused)
 
 
-def fitted(result: TableResult, rows: Integers, outcome: int, regressors: tuple[int, ...]) -> dict[str, Fit]:
-    """Return the fits of a model: on real rows, on synthetic ones, and from the released tables where that is possible.
+def fit_models(
+    result: TableResult, rows: Integers, outcome: int, regressors: tuple[int, ...]
+) -> Generator[float, None, dict[str, Fit]]:
+    """Fit a model to real rows, to synthetic ones, and to the released tables where that is possible.
+
+    Yields the share done.
 
     Raises:
         ParameterError: the real rows fit no such model.
     """
     domain = result.domain
     real = np.asarray(result.dataset.records, np.int64)
+    yield 0.0
     found = {REAL: fit(domain, real, outcome=outcome, regressors=regressors)}
+    yield 0.5
     with suppress(ParameterError):
         found[AS_REAL] = fit(domain, rows, outcome=outcome, regressors=regressors)
     mechanism, release = result.selected.mechanism, result.selected.release

@@ -56,8 +56,8 @@ def winners_map(*, places: Places, n: int, width: int, here: str, key: str) -> P
     at, wide = (np.array([float(place[name]) for place in places]) for name in ("n", "width"))
     winners = np.array([str(place["winner"]) for place in places])
     hover = [
-        f"{WORDS[str(place['winner'])]}\n{row:,.0f} rows, {k:.0f} attribute{'s' if k > 1 else ''} per query\npredicted error "
-        f"{percent(float(place['error']))} ({rows(float(place['error']), int(row))})\ntheory"
+        f"{WORDS[str(place['winner'])]}\n{row:,.0f} rows, {k:.0f} attribute{'s' if k > 1 else ''} per query\n"
+        f"predicted error {percent(float(place['error']))} ({rows(float(place['error']), int(row))})\ntheory"
         for place, row, k in zip(places, at, wide, strict=True)
     ]
     styles = {NEITHER: ("quiet", 0.12), DIRECT: ("mechanism:marginals-direct", 0.6)}

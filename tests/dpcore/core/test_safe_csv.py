@@ -16,8 +16,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.core import DataRelease, Guarantee, HistogramRelease, Neighbours, Problem
-from dpcore.core.safe_csv import escape_formula, escape_frame, frame_csv, is_formula, program_source, unescape_formula
+from dpcore.core import Blocks, DataRelease, Guarantee, HistogramRelease, Neighbours, Problem
+from dpcore.core.safe_csv import (
+    ROWS_A_STEP,
+    escape_formula,
+    escape_frame,
+    frame_csv,
+    is_formula,
+    program_source,
+    unescape_formula,
+    write_frame,
+)
 from dpcore.core.safe_csv import rows_csv as raw_rows_csv
 from dpcore.data.columns import Labels
 from dpcore.data.product import Product
@@ -32,7 +41,7 @@ from pages.charts import component
 from pages.charts.picture import Axis, Picture
 from pages.data.grid import NO_FILE
 from pages.shell.downloads import synthetic_table
-from pages.tables.marginals.rows import rows_csv
+from pages.tables.marginals.rows import labelled
 from tests import PACKAGES, ROOT
 from tests.kit.ledgers import ANALYST, registered, request_of
 
@@ -71,6 +80,17 @@ def test_a_line_end_within_a_cell_is_quoted_by_both_writers() -> None:
     for written in (frame_csv(pd.DataFrame({"a": ["x\r=1"]})), raw_rows_csv(["a"], [["x\r=1"]])):
         assert list(csv.reader(io.StringIO(written, newline=""))) == [["a"], ["x\r'=1"]]
         assert '"x\r\'=1"' in written
+
+
+@pytest.mark.parametrize("label", ["x", "x\r=1", "=1"])
+def test_a_long_table_is_written_in_steps_as_at_once(label: str) -> None:
+    frame = pd.DataFrame({"a": [label] * (2 * ROWS_A_STEP + 3), "n": np.arange(2 * ROWS_A_STEP + 3)})
+    work = Blocks(write_frame(frame))
+    shares = list(work)
+    passes = 2 if "\r" in label else 1
+    assert shares == pytest.approx([0, 0.5, 1] * passes, abs=1e-3) and max(shares) < 1
+    quoting = csv.QUOTE_NONNUMERIC if "\r" in label else csv.QUOTE_MINIMAL
+    assert work.result == escape_frame(frame).to_csv(index=False, lineterminator="\n", quoting=quoting)
 
 
 def test_the_head_of_an_empty_synthetic_table_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,7 +180,7 @@ def test_synthetic_and_simulated_rows_are_escaped() -> None:
     )  # fmt: skip
     for written in (
         synthetic_csv(release, columns=["@job"]),
-        rows_csv(Product(names=("@job",), columns=(on,)), np.arange(5)[:, None]),
+        frame_csv(labelled(Product(names=("@job",), columns=(on,)), np.arange(5)[:, None])),
     ):
         assert unsafe(written) == []
         read = [unescape_formula(cell) for (cell,) in csv.reader(io.StringIO(written, newline=""))]

@@ -12,9 +12,8 @@ import pytest
 from dpcore import ParameterError
 from dpcore.randomness.laws import gaussian_masses
 from dplab.intervals.combinations import MAX_NOISES, combination_law, half_width, people, single
-from dplab.intervals.enumerated import FINENESS
 from dplab.intervals.noise import MAX_WEIGHTS, CounterNoise, GaussianNoise, LaplaceNoise, PlannedNoise
-from dplab.intervals.ratios import mean
+from dplab.intervals.ratios import FINENESS, mean
 
 HALF = LaplaceNoise(1 / math.log(2))
 """Noise with q = 1/2: Pr[Z = z] = 2^-|z|/3."""

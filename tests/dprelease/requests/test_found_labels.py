@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dpcore.core import DataError, Neighbours, ParameterError
@@ -20,10 +21,14 @@ from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.dictionaries.description import CATEGORY
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.unlisted.texts import LabelCounts, TextColumn
+from dpcore.mechanisms.histograms.labels import FindLabels, LabelState
 from dpcore.mechanisms.histograms.optimal_labels import ADDED
-from dpcore.mechanisms.histograms.threshold import ThresholdMechanism
+from dpcore.randomness import Preview
+from dplab.intervals.noise import LaplaceNoise
 from dprelease.certificate import certificate, verify
 from dprelease.downloads import downloads_of, faults_of_files
+from dprelease.downloads.report import report
+from dprelease.downloads.statistics import released_statistics, released_table
 from dprelease.engines.tables import Snapshot, _bare
 from dprelease.ledger.canonical import canonical, digest_of_bytes
 from dprelease.ledger.checks import check
@@ -34,8 +39,10 @@ from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
 from dprelease.plan.released_part import released_dictionary
 from dprelease.release import FILES_ONLY, TOO_WIDE, rehearse, release
+from dprelease.requests.intervals import _ends_of_labels, interval_sentence
 from dprelease.requests.parts import Request
-from dprelease.requests.tables import released_labels
+from dprelease.requests.tables import answers_csv, released_labels
+from tests.dplab.intervals.coverage import refuted
 from tests.dprelease.test_forgeries import rebooked
 from tests.kit.ledgers import ANALYST, STEWARD, registered, request_of
 
@@ -87,7 +94,7 @@ def test_labels_are_released_certified_and_nothing_else_of_the_column(
     stored = release(ledger, dataset_id, request, table, ANALYST)
     assert isinstance(stored, Stored) and not check(ledger, dataset_id)
     assert list(stored.files) == ["labels.csv"] and set(released_labels(stored.files["labels.csv"])) == set(COUNTS)
-    lines = [line.rpartition(",")[0] for line in stored.files["labels.csv"].decode().splitlines()[1:]]
+    lines = [line.rsplit(",", 3)[0] for line in stored.files["labels.csv"].decode().splitlines()[1:]]
     assert lines == ["007", "'=1+1", "NA", "a;b", "ann", '"Łódź, Süd"'], "by text, and no formula"
     guarantee = certificate(stored)["guarantee"]
     assert guarantee["epsilon"] == epsilon and (not delta or guarantee["delta"] == delta)
@@ -174,7 +181,17 @@ CHANGES: dict[str, Callable[[list[list[str]]], list[list[str]]]] = {
     "a label with a blank": lambda rows: [["007 ", rows[0][1]], *rows[1:]],
     "a formula": lambda rows: [rows[0], ["=1+1", rows[1][1]], *rows[2:]],
     "a column more": lambda rows: [[*row, "1"] for row in rows],
+    "a column less": lambda rows: [row[:3] for row in rows],
+    "an interval that is narrower": lambda rows: [_with_ends(rows[0], 1, 0), *rows[1:]],
+    "an interval that is wider": lambda rows: [_with_ends(rows[0], 0, 1), *rows[1:]],
+    "an end that is no whole number": lambda rows: [[*rows[0][:2], f"{rows[0][2]}.0", rows[0][3]], *rows[1:]],
 }
+"""Changes of the lines; one of two cells gets the interval of its count."""
+
+
+def _with_ends(row: list[str], low: int, high: int) -> list[str]:
+    """Return a line with both ends moved."""
+    return [*row[:2], str(int(row[2]) + low), str(int(row[3]) + high)]
 
 
 def test_forged_labels_are_refused_though_all_is_sealed_anew(tmp_path: Path) -> None:
@@ -183,14 +200,22 @@ def test_forged_labels_are_refused_though_all_is_sealed_anew(tmp_path: Path) -> 
     stored = release(ledger, dataset_id, request, table, ANALYST)
     assert isinstance(stored, Stored)
     [part] = request.parts
-    assert isinstance(part.mechanism, ThresholdMechanism)
-    threshold = str(part.mechanism.threshold(part.problem))
+    mechanism = part.mechanism
+    assert isinstance(mechanism, FindLabels)
+    threshold = str(mechanism.threshold(part.problem))
     rows = list(csv.reader(io.StringIO(stored.files["labels.csv"].decode(), newline="")))
+
+    def line(cells: list[str]) -> list[str]:
+        cells = [cell.replace("{threshold}", threshold) for cell in cells]
+        if len(cells) != 2:
+            return cells
+        count = np.array([int(float(cells[1]))])
+        return cells + [str(int(end[0])) for end in _ends_of_labels(count, mechanism, part.problem, 0.95).to_numpy().T]
 
     def faults(changed: list[list[str]], *, sealed: bool = True) -> list[str]:
         out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows([rows[0], *changed])
-        contents = out.getvalue().replace("{threshold}", threshold).encode()
+        csv.writer(out, lineterminator="\n").writerows([rows[0], *map(line, changed)])
+        contents = out.getvalue().encode()
         forged = copy.deepcopy(certificate(stored))
         if sealed:
             forged["files"]["labels.csv"] = digest_of_bytes(contents)
@@ -198,6 +223,7 @@ def test_forged_labels_are_refused_though_all_is_sealed_anew(tmp_path: Path) -> 
         return verify(canonical(forged), {"labels.csv": contents})
 
     assert faults(rows[1:]) == [] and faults(rows[1:], sealed=False) == []
+    assert faults([["007", str(int(threshold) + 1)], *rows[2:]]) == [], "the control: a count with its interval"
     for what, change in CHANGES.items():
         assert faults(change([list(row) for row in rows[1:]])), what
     # A label more or less is caught by the digest of the file; sealed anew, only the ledger knows better.
@@ -250,3 +276,44 @@ def test_found_labels_describe_their_column_unless_a_request_declared_it(tmp_pat
     assert isinstance(release(ledger, dataset_id, plan.request(), table, ANALYST), Stored)
     [column] = released_dictionary(ledger.stored(dataset_id), max_labels=1000).columns
     assert column.labels == ("ann", "NA"), "a request's declaration is the data owner's word"
+
+
+@pytest.mark.parametrize("key", ["find_labels", "find_labels_optimal"])
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_intervals_in_the_file_hold_released_counts_and_the_noise_alone_does_not(
+    key: str, level: float, seed: int
+) -> None:
+    """Labels of as many rows as are rarely, sometimes and mostly released; of each kind, those in the file."""
+    request = replace(asked(key), level=level)
+    [part] = request.parts
+    mechanism, problem = part.mechanism, part.problem
+    assert isinstance(mechanism, FindLabels)
+    threshold, labels = mechanism.threshold(problem), tuple(f"{place:06d}" for place in range(20_000))
+    half, failed = mechanism.half_width(problem, 1 - level), []
+    for rows in (threshold - 8, threshold, threshold + 8):
+        counts = np.full(len(labels), rows)
+        drawn = mechanism.run(LabelState(problem=problem, labels=labels, counts=counts), Preview(seed), 1)
+        table = pd.read_csv(io.BytesIO(answers_csv(drawn, mechanism, level=level)), dtype={"value": str})
+        assert list(table) == ["value", "rows", "rows low", "rows high"] and len(table) > 30
+        assert not refuted((table["rows low"] <= rows) & (rows <= table["rows high"]), level=level)
+        failed.append(refuted((table["rows"] - rows).abs() <= half, level=level))
+    assert failed[0], "the control"
+
+
+def test_released_labels_have_a_sentence_with_their_intervals_on_the_card_and_in_the_report(tmp_path: Path) -> None:
+    table, request = table_of({"007": 900, "01": 700}), replace(asked("find_labels"), level=0.99)
+    ledger, dataset_id = held(tmp_path, table, request)
+    stored = release(ledger, dataset_id, request, table, ANALYST)
+    assert isinstance(stored, Stored)
+    [part], contents = request.parts, stored.files["labels.csv"]
+    [statistic] = released_statistics(part, contents)
+    half = LaplaceNoise.of(epsilon=0.5, sensitivity=1).half_width(0.01)
+    assert (statistic.title, list(statistic.labels)) == ("Rows by name", ["007", "01"])
+    assert statistic.sentence.endswith("(99%)") and f" ± {half}; 01 " in statistic.sentence
+    said = interval_sentence(part.mechanism, part.problem, level=0.99)
+    assert "given that the label is released" in said and said in str(certificate(stored)["parts"])
+    page = report(stored).decode()
+    assert "given that the label is released" in page and "<h3>Rows by name</h3>" in page and ">007<" in page
+    frame = released_table(contents, texts=("value",))
+    assert frame["value"].tolist() == ["007", "01"] and released_table(contents)["value"].tolist() == [7, 1]
+    assert released_statistics(part, b"value,rows,rows low,rows high\n") == []

@@ -16,6 +16,7 @@ from dpcore.mechanisms.tables import chosen_pairs as chosen_module
 from dpcore.mechanisms.tables.chosen_pairs import ChosenPairs, chosen_pairs, squared_shift
 from dpcore.mechanisms.tables.contrasts import record_contrasts
 from dpcore.mechanisms.tables.rows_release import ChosenPairsRelease, count_cells
+from dpcore.mechanisms.tables.tree import synthetic_rows, widest_tree
 from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.queries.marginals import Marginals
 from dpcore.randomness import GaussianCounts, Sampler
@@ -187,7 +188,7 @@ def test_the_pairs_that_depend_are_chosen_and_all_pairs_where_all_do(neighbours:
     for name, records in (("few", few), ("all", correlated(sizes, n=n, seed=seed))):
         release = mechanism.run(mechanism.prepare(dataset_on(problem, records), problem), Secure())
         assert isinstance(release, ChosenPairsRelease)
-        chosen[name], rows[name] = set(release.fitted_sets(0)), release.rows()
+        chosen[name], rows[name] = set(release.chosen()), release.rows()
         tables = release.tables()
         for pair in choice.pairs:
             assert (tables[pair] >= 0).all()
@@ -196,6 +197,29 @@ def test_the_pairs_that_depend_are_chosen_and_all_pairs_where_all_do(neighbours:
     assert {(0, 5), (2, 6)} <= chosen["few"]
     assert len(chosen["few"]) < 0.9 * len(choice.pairs) < len(chosen["all"])
     assert (rows["few"][:, 0] == rows["few"][:, 5]).mean() > 0.6  # a quarter by chance
+
+
+def test_columns_that_no_chosen_pairs_link_are_hardly_dependent_in_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows drawn by chance have tables as far from the product as chance puts them; they are moved towards it."""
+    sizes, n = (8,) * 6, 20_000
+    problem = problem_of(sizes, ways=2, n=n, neighbours=ADD_REMOVE)
+    mechanism, apart = WholeTable(epsilon=0.15), list[tuple[float, float]]()
+    for seed in range(4):
+        records = np.random.default_rng(seed).integers(0, 8, (n, 6))
+        records[:, 5] = records[:, 0]
+        release = mechanism.run(mechanism.prepare(dataset_on(problem, records), problem), Preview(seed), 1)
+        assert isinstance(release, ChosenPairsRelease) and (0, 5) in release.chosen()
+        tables, rows = release.tables(), release.rows()
+        drawn = synthetic_rows(tables, widest_tree(tables, attributes=6, ways=2), rows=len(rows), seed=seed)
+        for pair in set(release.fitted_sets(0)) - set(release.chosen()):
+            moved, control = (float(np.abs(count_cells(e, pair, (8, 8)) - tables[pair]).sum()) for e in (rows, drawn))
+            apart.append((moved, control))
+    moved, control = np.mean(apart, axis=0)
+    assert len(apart) > 5 and moved < 0.6 * control, "the control: rows that are drawn alone"
+    assert isinstance(release, ChosenPairsRelease)
+    monkeypatch.setattr(ChosenPairsRelease, "chosen", lambda self, trial: [(0, 1), (1, 2), (3, 4)])
+    linked = {(0, 1), (0, 2), (1, 2), (3, 4)}
+    assert set(release.fitted_sets(0)) == ({*release.choice.pairs} - linked) | {(0, 1), (1, 2), (3, 4)}
 
 
 @pytest.mark.slow

@@ -12,15 +12,16 @@ import pandas as pd
 import pytest
 
 from dpcore import Account, DataError, Enumerate, Neighbours, ParameterError, Preview, Secure, entry
-from dpcore.core import BoundKind, Floats, Integers, Problem, finish
+from dpcore.core import Blocks, BoundKind, Floats, Integers, Problem, cancellable, finish
 from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.product import is_table
+from dpcore.mechanisms.tables import tree as tree_module
 from dpcore.mechanisms.tables.counting import count_tables
 from dpcore.mechanisms.tables.plan import ResidualPlan
 from dpcore.mechanisms.tables.rows_release import RowsRelease
-from dpcore.mechanisms.tables.tree import fitted_rows, synthetic_rows, widest_tree
+from dpcore.mechanisms.tables.tree import fit_rows, synthetic_rows, widest_tree
 from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.queries.marginals import Marginals
 from dpcore.randomness import Sampler
@@ -154,18 +155,57 @@ def test_a_nominal_number_of_rows_is_no_number_of_synthetic_rows(seed: int) -> N
     assert abs(len(release.rows()) - 2_900) < 290 and len(release.table()) == len(release.rows())
 
 
+class Stopped(Exception):
+    """Raised by a check that ends work."""
+
+
+def test_rows_are_made_in_small_steps_and_can_be_stopped() -> None:
+    problem = problem_of(SIZES, ways=2, n=3_000, neighbours=ADD_REMOVE)
+    mechanism = WholeTable(epsilon=4.0)
+    state = mechanism.prepare(dataset_on(problem, correlated(SIZES, n=3_000, seed=1)), problem)
+    release = mechanism.run(state, Preview(1))
+    work = Blocks(release.make_rows())
+    shares = np.array(list(work))
+    assert shares[0] == 0 and np.diff(shares[1:]).min() > 0 and np.diff(shares).max() < 0.02 and shares[-1] > 0.98
+    np.testing.assert_array_equal(work.result, release.rows())
+    tables, tree = release.tables(), widest_tree(release.tables(), attributes=5, ways=2)
+
+    def stop() -> None:
+        raise Stopped
+
+    with pytest.raises(Stopped), cancellable(stop, every=0.0):
+        synthetic_rows(tables, tree, rows=3_000, seed=1)
+
+
+def test_rows_of_a_wide_column_are_drawn_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A law for each row at once would take rows times cells: in blocks the rows are the same."""
+    records = correlated(SIZES, n=5_000, seed=3)
+    tables = pairs_of(records)
+    tree = widest_tree(tables, attributes=5, ways=2)
+    at_once = synthetic_rows(tables, tree, rows=5_000, seed=3)
+    blocks = list[int]()
+
+    def counted() -> None:
+        blocks.append(1)
+
+    monkeypatch.setattr(tree_module, "BLOCK", 1_000)
+    monkeypatch.setattr(tree_module, "checkpoint", counted)
+    np.testing.assert_array_equal(synthetic_rows(tables, tree, rows=5_000, seed=3), at_once)
+    assert len(blocks) == sum(-(-5_000 // (1_000 // size)) for size in SIZES)
+
+
 def test_fitted_rows_come_closer_than_those_of_a_tree(seed: int) -> None:
     """Tables without noise: rows of a tree miss pairs that are not in it; fitted ones have them within a tenth."""
     records = correlated(SIZES, n=20_000, seed=seed)
     tables = {chosen: table * 3.0 for chosen, table in pairs_of(records).items()}
     start = synthetic_rows(tables, widest_tree(tables, attributes=5, ways=2), rows=20_000, seed=seed)
     before = start.copy()
-    rows = fitted_rows(start, tables, seed=seed)
+    rows = finish(fit_rows(start, tables, seed=seed))
     np.testing.assert_array_equal(start, before)
     assert apart(rows, records) < 0.1 * apart(start, records)
     # Columns of their own are the hardest start.
     shuffled = np.stack([np.random.default_rng(seed + a).permutation(records[:, a]) for a in range(5)], axis=1)
-    assert apart(fitted_rows(shuffled, tables, seed=seed), records) < 0.1 * apart(shuffled, records)
+    assert apart(finish(fit_rows(shuffled, tables, seed=seed)), records) < 0.1 * apart(shuffled, records)
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore import Neighbours, Preview, Problem, entry
 from dpcore.core import describe_error, finish
+from dpcore.core.safe_csv import frame_csv
 from dpcore.data.bundled import survey_of
 from dpcore.data.product import Product
 from dpcore.data.sources import Source
@@ -22,7 +23,9 @@ from dpcore.mechanisms.tables.tree import answers_only, synthetic_rows, widest_t
 from dpcore.queries.marginals import Marginals
 from dplab.tables import PREVIEWS, TRIALS, previewed
 from pages.charts.words import percent, significant
-from pages.tables.marginals.rows import rows_csv
+from pages.shell.tasks.memory import with_progress
+from pages.tables.marginals import rows as rows_module
+from pages.tables.marginals.rows import labelled
 from tests.cases import full_but
 from tests.pages.drawn_charts import drawn
 from tests.pages.opening import printed_by_code, sound
@@ -195,13 +198,29 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 def test_the_file_of_rows_is_marked_and_whole() -> None:
     survey = survey_of("census", chosen=("income (USD a year)", "married"))
     records = survey.dataset().records[:50].astype(np.int64)
-    found = list(csv.reader(io.StringIO(rows_csv(survey.on(Product), records))))
+    found = list(csv.reader(io.StringIO(frame_csv(labelled(survey.on(Product), records)))))
     assert found[0] == ["income (USD a year)", "married"] and len(found) == 51
     columns = survey.on(Product).columns
     assert found[1] == [column.describe(cell) for column, cell in zip(columns, records[0], strict=True)]
     app = opened(**SMALL)
     button = app.get("download_button")[0].proto
     assert button.label == "Download 344 simulated rows (CSV)" and "not a private release" in button.help
+
+
+def test_a_file_of_many_rows_is_written_when_it_is_asked_for_with_its_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows_module, "MAX_AT_ONCE", 343)
+    app, labels = opened(**SMALL), list[str]()
+
+    def noted(key: str, work: Any, *, label: str = "") -> Any:
+        labels.append(label)
+        return with_progress(key, work, label=label)
+
+    monkeypatch.setattr(rows_module, "with_progress", noted)
+    assert not app.get("download_button") and not labels
+    [button] = [each for each in app.button if each.label == "Write 344 simulated rows (CSV)"]
+    sound(button.click().run())
+    assert labels == ["Writing rows."]
+    assert app.get("download_button")[0].proto.label == "Download 344 simulated rows (CSV)"
 
 
 @pytest.mark.parametrize(
