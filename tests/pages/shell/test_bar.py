@@ -83,5 +83,5 @@ def test_the_unit_says_how_much_larger_the_epsilon_of_a_person_is(rows: int) -> 
 def test_plan_explains_its_unit_in_the_words_of_the_bar() -> None:
     app = sound(opened("plan/page.py"))
     [header] = [each for each in app.header if "protects one row" in each.value]
-    said = unit_help(Neighbours(app.radio(key="neighbours").value))
+    said = unit_help(Neighbours(str(app.radio(key="neighbours").value)))
     assert said in header.proto.help and said in [each.proto.help for each in app.markdown]
