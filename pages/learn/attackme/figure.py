@@ -149,5 +149,5 @@ def averages(*, true_count: int, times: int, repeated: RepeatedCount) -> Picture
         f"{rounded_up(float(repeated.fresh[place]))} of the true count if each has fresh noise at ε, within "
         f"{rounded_up(float(repeated.shared[place]))} if they share ε, and within {rounded_up(repeated.stored)} if "
         "the stored answer is returned.",
-        caption=f"Lines: {percent(LEVEL)} intervals around the true count.",
+        caption=f"Lines: {percent(LEVEL)} intervals.",
     )  # fmt: skip

@@ -131,7 +131,7 @@ def _ask_again(bits: Booleans, *, epsilon: float, seed: int) -> None:
         rounded_up(float(each)) for each in (repeated.fresh[place], repeated.shared[place], repeated.stored)
     )
     kit.show_result(
-        f"How many say yes? The average of {times} answers is close to the true {yes} "
+        f"How many say yes? The average of {times} answers is this near the true {yes} "
         f"({typed_bits.LEVEL:.0%}):\n\n"
         f"- Fresh noise at ε = {exactly(epsilon)} each, ε = {times * epsilon:,.6g} in total: **± {fresh}**.\n"
         f"- ε = {exactly(epsilon)} shared by all: **± {shared}**.\n"

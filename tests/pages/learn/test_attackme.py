@@ -244,7 +244,7 @@ def test_the_lesson_says_what_asking_again_finds_and_what_it_costs() -> None:
     def said(times: int, total: str) -> None:
         page, place = texts(app), TIMES.index(times)
         fresh, shared = (rounded_up(float(each[place])) for each in (repeated.fresh, repeated.shared))
-        assert f"The average of {times} answers is close to the true {len(BEFORE)} (95%):" in page
+        assert f"The average of {times} answers is this near the true {len(BEFORE)} (95%):" in page
         assert f"Fresh noise at ε = 1 each, ε = {total} in total: **± {fresh}**." in page
         assert f"ε = 1 shared by all: **± {shared}**." in page
         assert f"as *Release* does: **± {rounded_up(repeated.stored)}**." in page
