@@ -5,7 +5,8 @@ random numbers: a stopped computation keeps its finished cells and continues wit
 
 Noise of statistics by group is compared in closed form, for all of them together: the other noise gets ε by a common
 factor, the largest at which the whole plan costs no more. A price in ε and δ favours Laplace noise for few statistics,
-and Gaussian noise for many; a price in ρ favours Gaussian noise for any number.
+and Gaussian noise, also planned, for many, as all of it is one vector; a price in ρ favours Gaussian noise for any
+number.
 """
 
 from __future__ import annotations

@@ -155,13 +155,14 @@ def in_rho(made: Plan) -> Price:
 
 
 def test_a_price_in_epsilon_favours_laplace_noise_for_one_statistic_and_gaussian_noise_for_many() -> None:
+    """Of Gaussian noises that are charged as one vector the planned one, whose totals have less noise."""
     assert finish(better_noise(means(1, "Laplace"), in_epsilon, max_delta=DELTA)) is None
     for name in ("Gaussian", "planned Gaussian"):
         found = finish(better_noise(means(1, name), in_epsilon, max_delta=DELTA))
         assert found and found.name == "Laplace" and found.margins < 0.5 and not found.price.delta
     many = means(12, "Laplace")
     found = finish(better_noise(many, in_epsilon, max_delta=DELTA))
-    assert found and found.name == "Gaussian" and found.margins < 0.8 and found.totals < 0.8
+    assert found and found.name == "planned Gaussian" and found.margins < 0.85 and found.totals < 0.25
     assert found.price.within(Price(epsilon_or_rho=in_epsilon(many).epsilon_or_rho, delta=DELTA))
     assert found.price == in_epsilon(found.plan)
     assert finish(better_noise(many, in_epsilon, max_delta=10**12)) is None, "twelve δ are more than are allowed"
