@@ -100,7 +100,7 @@ def over_epsilon(*, shares: Floats, epsilon: float | None, guess: float) -> Pict
         y=Axis(title="share of answers found", low=0.4, high=1.05, form=".0%", ticks=(0.5, 0.75, 1)),
         marks=[
             impossible_side(grid, best, end=1.05, corner="top left",
-                            label="impossible on average (lower bound), for random answers"),
+                            label="impossible on average,\nfor random answers"),
             Curve(role="theory", name="the best attacker", x=grid, y=best),
             runs("this attacker, middle 90% of runs", losses, shares),
             Rule(role="quiet", y=0.5, label="coin flips", below=True),

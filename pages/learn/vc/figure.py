@@ -124,7 +124,7 @@ def worlds(*, swap: TwoWorlds, epsilon: float, claimed: bool) -> Picture:
         f"{percent(swap.outside)} without; {verdict}."
         + ("" if claimed else " Publishing true counts is not private for any ε."),
         table={"world": names, "share": shares.tolist(), "from": low.tolist(), "to": high.tolist()},
-        height=170,
+        height=180,
     )
 
 

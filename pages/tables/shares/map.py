@@ -55,10 +55,11 @@ def winners_map(*, places: Places, n: int, width: int, here: str, key: str) -> P
     """
     at, wide = (np.array([float(place[name]) for place in places]) for name in ("n", "width"))
     winners = np.array([str(place["winner"]) for place in places])
+    per_query = [f"{k:.0f} attribute{'s' if k > 1 else ''} per query" for k in wide]
     hover = [
-        f"{WORDS[str(place['winner'])]}\n{row:,.0f} rows, {k:.0f} attribute{'s' if k > 1 else ''} per query\n"
-        f"predicted error {percent(float(place['error']))} ({rows(float(place['error']), int(row))})\ntheory"
-        for place, row, k in zip(places, at, wide, strict=True)
+        f"{WORDS[str(place['winner'])]}\n{row:,.0f} rows, {each}\npredicted error "
+        f"{percent(float(place['error']))} ({rows(float(place['error']), int(row))})\ntheory"
+        for place, row, each in zip(places, at, per_query, strict=True)
     ]
     styles = {NEITHER: ("quiet", 0.12), DIRECT: ("mechanism:marginals-direct", 0.6)}
     styles |= {name: (f"mechanism:{key}", 0.34 + 0.22 * step) for step, name in enumerate(WINNERS[1:-1])}

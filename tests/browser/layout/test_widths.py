@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Literal
 
 import pytest
@@ -43,8 +44,18 @@ def show_what_happens(page: Page) -> None:
     page.get_by_text("Show what happens", exact=True).click()
 
 
+def next_picture(page: Page) -> None:
+    page.locator(".st-key-lesson_switch [role=radio][aria-checked=true] + [role=radio]").click()
+
+
+def picture_steps(lesson: str) -> tuple[Callable[[Page], object], ...]:
+    """Return one step to each further picture of a lesson."""
+    pictures = getattr(import_module(getattr(LESSONS[lesson].show, "__module__", "")), "VIEWS", ("",))
+    return (next_picture,) * (len(pictures) - 1)
+
+
 STEPS: dict[str, tuple[Callable[[Page], object], ...]] = {
-    **dict.fromkeys(LESSONS, (show_what_happens,)),
+    **{lesson: (show_what_happens, *picture_steps(lesson)) for lesson in LESSONS},
     **dict.fromkeys(("tables", "one-number", "conversation"), (open_more,)),
     "own-file": (lambda page: bring(page, PEOPLE), lambda page: go_to(page, "plan")),
     "plan": (lambda page: press_button(page, "Load an example"),),

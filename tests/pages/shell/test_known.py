@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from dpcore import Intervals, Number, Problem, serving
-from dpcore.core import Entry, Mechanism
+from dpcore.core import Entry, Mechanism, describe_error
 from dplab.limits.data_independent_summary import DataIndependentSummary, data_independent_summary, promised_error
 from dplab.measure import finish
 from pages.charts.picture import Curve, Dots, Picture, Rule, Wall
-from pages.charts.words import percent_up, rows
+from pages.charts.words import guaranteed_rows, percent_up
 from pages.shell.private.charts import TOP, draw_outlook
 from pages.shell.private.data_in_use import escaped
 from pages.shell.private.promises import Offer, headline
@@ -123,15 +123,18 @@ def test_the_headline_is_the_promise_or_says_that_there_is_none(epsilon: float) 
         about="test", problem=PROBLEM, makers=makers, titles={}, chosen="identity", epsilon=1.0, beta=0.05,
         of="interval", person_rows=0, covers="",
     )  # fmt: skip
-    promised = make(ENTRIES["identity"], epsilon).accuracy(PROBLEM, 0.05).value
-    told = headline(offer, epsilon)
+    bound = make(ENTRIES["identity"], epsilon).accuracy(PROBLEM, 0.05)
+    promised, told = bound.value, headline(offer, epsilon)
     if epsilon < 1:
         assert promised >= 1 and told == f"At ε = {epsilon:g}, no error is guaranteed for 2,000 rows"
     else:
         assert promised < 1
         start, end = (
             "At ε = 1, in 95% of releases the worst interval has an error of at most ",
-            f": {rows(promised, 2_000)}",
+            f": {guaranteed_rows(promised, 2_000)}",
         )
+        number, _, unit = told.rpartition(": ")[2].partition(" of ")
+        assert unit == "2,000 rows" and int(number) >= 2_000 * promised
+        assert f"{number} rows ({percent_up(promised)} of n)" in describe_error(bound, n=2_000)
         assert told == f"{start}{percent_up(promised)}{end}"
         assert float(told.removeprefix(start).split("%")[0]) / 100 >= promised

@@ -54,7 +54,7 @@ def test_cells_are_the_fullest_and_the_rest_is_in_the_numbers() -> None:
     assert numbers(true.y).tolist() == numbers(found.y).tolist() == list(range(MAX_CELLS))
     assert true.hover is not None and true.hover[0] == "cell 39\ntrue: 39 rows (5%)"
     assert found.hover is not None and found.hover[0] == "cell 39\nreleased: 39.5 rows (5.06%)"
-    assert len(shown.table["cell"]) == 40 and "cell 7: 7 rows, released 16.5" in shown.sentence
+    assert len(shown.table["cell"]) == 40 and "cell 7: true 7, released 16.5" in shown.sentence
     assert shown.sentence.startswith("The 16 largest of 40 cells.")
 
 
