@@ -74,6 +74,18 @@ def test_a_number_of_rows_is_rounded_on_a_card_as_in_the_report() -> None:
     assert rows.amount(0) == rows_with_margin(226.0, 115.0) == "226 ± 115"
 
 
+def test_a_sentence_names_the_population_where_a_group_has_an_interval() -> None:
+    def sentence(*values: float) -> str:
+        numbers = np.array(values)
+        wide = numbers - 2, numbers + 2
+        return ReleasedStatistic(
+            title="Share", labels=["N", "S"], values=numbers, low=numbers - 1, high=numbers + 1, population=wide
+        ).sentence
+
+    assert sentence(np.nan, np.nan) == f"Share: N {HIDDEN}; S {HIDDEN}"
+    assert sentence(3.0, np.nan).endswith("(95%, noise alone); population with noise and sampling, about 95%")
+
+
 def test_a_mean_has_an_interval_in_its_unit() -> None:
     true = float(np.mean(pays()))
     widths = []
