@@ -75,7 +75,7 @@ def _card(
     request: Request, question: RequestPart, name: str, contents: bytes, *, key: str, badge: str, mock: bool
 ) -> Callable[[], None]:
     """Draw a card; return what draws its expected error, once all cards have begun to compute theirs."""
-    frame = released_table(contents)
+    frame = released_table(question, contents)
     if has_count_ends(question.mechanism, question.problem):
         frame = frame.iloc[:, :-2]
     statistics = released_statistics(question, contents)
