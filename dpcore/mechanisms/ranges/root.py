@@ -38,7 +38,6 @@ from dpcore.core import (
     DomainType,
     Entry,
     Floats,
-    Guarantee,
     HistogramState,
     Integers,
     Neighbours,
@@ -233,11 +232,6 @@ class EqualisedRoot(GaussianMechanism):
         """Return the parameter of the Gaussian noise, in steps."""
         numbers, shift = longest_move(**self._sizes(problem))
         return sigma_of_draw(epsilon=self.epsilon, delta=self.delta, numbers=numbers, squared_shift=shift**2)
-
-    @override
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """(epsilon, delta)-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=problem.neighbours)
 
     @override
     def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:
