@@ -45,12 +45,11 @@ from dpcore.core import (
     checkpoint,
     delta_param,
     epsilon_param,
-    param,
     rounded_up,
     rows_up,
 )
 from dpcore.mechanisms.ranges.weighted_tree import WeightedTree
-from dpcore.mechanisms.ranges.windows import WindowsRelease, worst_square_of
+from dpcore.mechanisms.ranges.windows import WindowsRelease, steps_param, worst_square_of
 from dpcore.privacy.gaussian_vectors import sigma_of_draw
 from dpcore.privacy.persons import GaussianMechanism
 from dpcore.queries.ranges import Intervals, Thresholds
@@ -210,11 +209,7 @@ class EqualisedRoot(GaussianMechanism):
     data_independent: ClassVar[bool] = True
     epsilon: float = epsilon_param()
     delta: float = delta_param()
-    steps: int = param(
-        1024, 1, 4096, label="Steps of a weight", symbol="S", log=True, stops=(1, 64, 1024, 4096),
-        help="Weights are integer multiples of a step, so that the noise is integer, too. More steps "
-             "approximate the weights better.",
-    )  # fmt: skip
+    steps: int = steps_param(1024, 1, 4096, stops=(1, 64, 1024, 4096))
 
     def is_tree(self, problem: Problem) -> bool:
         """Return whether a tree is measured: there is no room for a triangle."""
