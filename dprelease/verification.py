@@ -245,7 +245,7 @@ def _shown(value: Any) -> str:
 
 def is_sealed(document: Mapping[str, Any]) -> bool:
     """Return whether a certificate's digest is that of its other fields."""
-    return digest({name: value for name, value in document.items() if name != "digest"}) == document["digest"]
+    return bool(digest({name: value for name, value in document.items() if name != "digest"}) == document["digest"])
 
 
 def body_in(document: Mapping[str, Any]) -> dict[str, Any]:
