@@ -67,7 +67,17 @@ def least_epsilon(guarantee: Guarantee, draws: tuple[tuple[float, int, float], .
 
 
 class GaussianMechanism(Mechanism):
-    """A mechanism whose noise may be Gaussian alone: ``gaussians`` lists the draws, or nothing for other noise."""
+    """A mechanism whose noise may be Gaussian alone: ``gaussians`` lists the draws, or nothing for other noise.
+
+    (epsilon, delta)-DP under either relation, at the epsilon and the delta that are asked for.
+    """
+
+    epsilon: float
+    delta: float
+
+    @override
+    def guarantee(self, problem: Problem) -> Guarantee:
+        return Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=problem.neighbours)
 
     @override
     def person_guarantee(self, problem: Problem, rows: int) -> Guarantee:

@@ -190,12 +190,10 @@ class FitComparison:
 
     Attributes:
         distances: in standard errors of the real fit, (p,).
-        same_signs: (p,).
         overlaps: of the intervals, (p,): the mean share of each that lies in the other; negative where they are apart.
     """
 
     distances: Floats
-    same_signs: Floats
     overlaps: Floats
 
 
@@ -206,6 +204,5 @@ def compare(found: Fit, real: Fit, *, level: float = 0.95) -> FitComparison:
     lengths = ours[:, 1] - ours[:, 0], theirs[:, 1] - theirs[:, 0]
     return FitComparison(
         distances=np.abs(found.values - real.values) / real.errors,
-        same_signs=(np.sign(found.values) == np.sign(real.values)).astype(np.float64),
         overlaps=(common / lengths[0] + common / lengths[1]) / 2,
     )

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core import Booleans, Floats
-from dpcore.core.safe_csv import unescape_frame
-from dpcore.data.columns import Labels, Number, is_number
+from dpcore.core.safe_csv import escape_formula, unescape_frame
+from dpcore.data.columns import Labels, Number, is_labels, is_number
 from dpcore.data.dates import is_dates
+from dpcore.data.declarations import columns_read
 from dpcore.data.product import is_table
 from dpcore.data.reading.intake import clean_name
 from dpcore.data.twin import twin
@@ -150,7 +151,7 @@ def released_statistics(question: RequestPart, contents: bytes) -> list[Released
         question: the part of the request.
         contents: of its file.
     """
-    table = released_table(contents)
+    table = released_table(question, contents)
     if "refused" in table and table["refused"].any():
         return []
     if isinstance(question.mechanism, GroupMechanism):
@@ -226,18 +227,16 @@ def printable_shares(question: RequestPart, epsilons: Sequence[float]) -> Floats
     return np.array(shares)
 
 
-def released_table(contents: bytes, *, texts: Sequence[str] = ()) -> pd.DataFrame:
-    """Return a released file as a table, with texts as they were before they were escaped for spreadsheets.
-
-    Args:
-        contents: of the file.
-        texts: columns that are read as texts, even if all of them are numbers: a label may be "007".
-    """
+def released_table(question: RequestPart, contents: bytes) -> pd.DataFrame:
+    """Return a released file as a table, with texts as they were before they were escaped for spreadsheets."""
     import pandas as pd
 
-    # A label may be "NA": only an empty cell is missing.
-    kinds = dict.fromkeys(texts, str)
-    return unescape_frame(pd.read_csv(io.BytesIO(contents), keep_default_na=False, na_values=[""], dtype=kinds))
+    # A label may be "NA" or "01": only an empty cell is missing, and labels are no numbers.
+    start = "group " if isinstance(question.queries, GroupQueries) else ""
+    texts = {escape_formula(start + name): str for name, on in columns_read(question.reading) if is_labels(on)}
+    if is_texts(question.reading.domain):
+        texts["value"] = str
+    return unescape_frame(pd.read_csv(io.BytesIO(contents), dtype=texts, keep_default_na=False, na_values=[""]))
 
 
 def _labels(table: pd.DataFrame) -> list[str]:

@@ -8,7 +8,6 @@ import streamlit as st
 
 from dpcore.core import printable
 from dpcore.core.safe_csv import escape_frame
-from dpcore.data.unlisted.texts import is_texts
 from dprelease.downloads.statistics import ReleasedStatistic, released_statistics, released_table
 from dprelease.plan.titles import part_title
 from dprelease.requests.intervals import has_end_columns
@@ -23,8 +22,6 @@ REFUSED = "The mechanism gave no answer (⊥). This result is stored and certifi
 MOCK = "mock data, not a release"
 RATIO = "ratio of sums"
 """Name of the statistic that is shown first where a file has it: of two numbers, no other is planned."""
-FOUND = ("value",)
-"""Column of a file of labels that were found."""
 MAX_ROWS = 500
 MAX_CARDS = 8
 """Cards that are drawn before the user asks for all."""
@@ -78,7 +75,7 @@ def _card(
     request: Request, question: RequestPart, name: str, contents: bytes, *, key: str, badge: str, mock: bool
 ) -> Callable[[], None]:
     """Draw a card; return what draws its expected error, once all cards have begun to compute theirs."""
-    frame = released_table(contents, texts=FOUND if is_texts(question.reading.domain) else ())
+    frame = released_table(question, contents)
     if has_end_columns(question.mechanism, question.problem):
         frame = frame.iloc[:, :-2]
     statistics = released_statistics(question, contents)

@@ -29,7 +29,6 @@ from typing_extensions import override
 from dpcore.core import (
     DomainType,
     Entry,
-    Guarantee,
     Integers,
     Problem,
     PureMechanism,
@@ -85,10 +84,6 @@ class GaussianGroupCounters(GroupMechanism, GaussianMechanism):
 
     epsilon: float = epsilon_param()
     delta: float = delta_param()
-
-    @override
-    def guarantee(self, problem: Problem) -> Guarantee:
-        return Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=problem.neighbours)
 
     def squared_shift(self, problem: Problem) -> int:
         """Return the squared L2 distance by which a neighbour moves all counters together, at most."""

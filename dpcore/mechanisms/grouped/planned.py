@@ -42,7 +42,6 @@ from dpcore.core import (
     DomainType,
     Entry,
     Floats,
-    Guarantee,
     Integers,
     Neighbours,
     ParameterError,
@@ -93,10 +92,6 @@ class PlannedGroupCounters(GroupMechanism, GaussianMechanism):
             queries.shape, counters_per_group(queries), row_weight(queries), problem.neighbours,
             epsilon=self.epsilon, delta=self.delta, coarse_weight=self.lean,
         )  # fmt: skip
-
-    @override
-    def guarantee(self, problem: Problem) -> Guarantee:
-        return Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=problem.neighbours)
 
     @override
     def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:

@@ -26,7 +26,6 @@ from dpcore.core import (
     BoundKind,
     DomainType,
     Entry,
-    Guarantee,
     HistogramRelease,
     HistogramState,
     Problem,
@@ -54,11 +53,6 @@ class GaussianHistogram(GaussianMechanism):
     def sigma(self, problem: Problem) -> float:
         """Return the parameter of the Gaussian noise, in rows."""
         return gaussian_sigma(epsilon=self.epsilon, delta=self.delta, shift=problem.neighbours.histogram_shift)
-
-    @override
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """(epsilon, delta)-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=problem.neighbours)
 
     @override
     def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:

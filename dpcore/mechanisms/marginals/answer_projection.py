@@ -38,7 +38,6 @@ from dpcore.core import (
     DomainType,
     Entry,
     Floats,
-    Guarantee,
     HistogramState,
     Integers,
     Neighbours,
@@ -136,11 +135,6 @@ class ProjectedAnswers(GaussianMechanism):
             delta=self.delta,
         )
         return noise
-
-    @override
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """(epsilon, delta)-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=problem.neighbours)
 
     @override
     def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:

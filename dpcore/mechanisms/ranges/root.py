@@ -38,7 +38,6 @@ from dpcore.core import (
     DomainType,
     Entry,
     Floats,
-    Guarantee,
     HistogramState,
     Integers,
     Neighbours,
@@ -46,12 +45,11 @@ from dpcore.core import (
     checkpoint,
     delta_param,
     epsilon_param,
-    param,
     rounded_up,
     rows_up,
 )
 from dpcore.mechanisms.ranges.weighted_tree import WeightedTree
-from dpcore.mechanisms.ranges.windows import WindowsRelease, worst_square_of
+from dpcore.mechanisms.ranges.windows import WindowsRelease, steps_param, worst_square_of
 from dpcore.privacy.gaussian_vectors import sigma_of_draw
 from dpcore.privacy.persons import GaussianMechanism
 from dpcore.queries.ranges import Intervals, Thresholds
@@ -211,11 +209,7 @@ class EqualisedRoot(GaussianMechanism):
     data_independent: ClassVar[bool] = True
     epsilon: float = epsilon_param()
     delta: float = delta_param()
-    steps: int = param(
-        1024, 1, 4096, label="Steps of a weight", symbol="S", log=True, stops=(1, 64, 1024, 4096),
-        help="Weights are integer multiples of a step, so that the noise is integer, too. More steps "
-             "approximate the weights better.",
-    )  # fmt: skip
+    steps: int = steps_param(1024, 1, 4096, stops=(1, 64, 1024, 4096))
 
     def is_tree(self, problem: Problem) -> bool:
         """Return whether a tree is measured: there is no room for a triangle."""
@@ -233,11 +227,6 @@ class EqualisedRoot(GaussianMechanism):
         """Return the parameter of the Gaussian noise, in steps."""
         numbers, shift = longest_move(**self._sizes(problem))
         return sigma_of_draw(epsilon=self.epsilon, delta=self.delta, numbers=numbers, squared_shift=shift**2)
-
-    @override
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """(epsilon, delta)-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=problem.neighbours)
 
     @override
     def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:

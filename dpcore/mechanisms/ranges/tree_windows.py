@@ -48,7 +48,7 @@ from dpcore.core import (
 from dpcore.mechanisms.ranges.estimates import Estimate, estimate
 from dpcore.mechanisms.ranges.halving import Halving, decay, edges, least_scale, levels
 from dpcore.mechanisms.ranges.strategy import MAX_DENSE, Strategy, strategy
-from dpcore.mechanisms.ranges.windows import error_tail_bound, estimate_sizes, worst_query
+from dpcore.mechanisms.ranges.windows import error_tail_bound, estimate_sizes, steps_param, worst_query
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness import NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_quantile
@@ -149,11 +149,7 @@ class TreeWindows(PureMechanism):
         0.2, 0.05, 0.95, label="Share for the tree", symbol="s",
         help="The part of ε that finds where the rows are. The rest measures counts there.",
     )  # fmt: skip
-    steps: int = param(
-        4096, 2, 65536, label="Steps of a weight", symbol="S", log=True, stops=(2, 65536),
-        help="Weights are integer multiples of a step, so that the noise is integer, too. More steps "
-             "approximate the weights better.",
-    )  # fmt: skip
+    steps: int = steps_param(4096, 2, 65536, stops=(2, 65536))
 
     def halving_scale(self, problem: Problem) -> float:
         """Return the scale of the tree's noise, λ."""

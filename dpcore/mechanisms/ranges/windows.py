@@ -22,7 +22,7 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, TypedDict
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 from typing_extensions import override
@@ -131,6 +131,15 @@ def worst_square_of(inverse: Floats, *, prefixes: bool) -> float:
     return worst
 
 
+def steps_param(default: int, least: int, most: int, *, stops: tuple[int, ...]) -> Any:
+    """Return the parameter S of mechanisms whose weights are whole numbers of steps."""
+    return param(
+        default, least, most, label="Steps of a weight", symbol="S", log=True, stops=stops,
+        help="Weights are integer multiples of a step, so that the noise is integer, too. More steps "
+             "approximate the weights better.",
+    )  # fmt: skip
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WindowsRelease(DataRelease):
     """Measured values in steps, cells' and windows', (T, size + K): whole numbers; the data are estimated from them."""
@@ -218,11 +227,7 @@ class StrategyMechanism(PureMechanism):
 class Windows(StrategyMechanism):
     """Cells and overlapping windows with discrete Laplace noise, estimated by least squares."""
 
-    steps: int = param(
-        4096, 2, 65536, label="Steps of a weight", symbol="S", log=True, stops=(2, 65536),
-        help="Weights are integer multiples of a step, so that the noise is integer, too. More steps "
-             "approximate the weights better.",
-    )  # fmt: skip
+    steps: int = steps_param(4096, 2, 65536, stops=(2, 65536))
 
     @override
     def plan(self, problem: Problem) -> Strategy:

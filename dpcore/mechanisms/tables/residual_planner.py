@@ -36,7 +36,6 @@ from dpcore.core import (
     Dataset,
     DomainType,
     Entry,
-    Guarantee,
     Mechanism,
     Problem,
     delta_param,
@@ -92,11 +91,6 @@ class ResidualPlanner(GaussianMechanism):
             delta=self.delta,
             small_set_weight=self.lean,
         )
-
-    @override
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """(epsilon, delta)-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=problem.neighbours)
 
     @override
     def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:

@@ -19,7 +19,7 @@ from dprelease.downloads.statistics import ReleasedStatistic, printable_shares, 
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
 from dprelease.requests.parts import RequestPart
-from dprelease.requests.tables import csv_files
+from dprelease.requests.tables import csv_files, preview_of
 from pages.charts.picture import Bars, Dots
 from pages.release.figure import released_groups
 from tests.kit.ledgers import DIGEST
@@ -66,6 +66,26 @@ def test_counts_have_the_interval_of_the_noise(key: str) -> None:
         half = (found.high - found.low) / 2
         assert np.ptp(half) == 0 and f"± {half[0]:g}" in found.sentence and found.sentence.endswith("(95%)")
     assert covered >= 0.85 * 2 * asked  # at 95% fewer have a chance below 1e-4
+
+
+PEOPLE = PlannedQuestion(
+    columns=(), queries="marginal-tables", entry_key="direct-tables", epsilon=1.0, statistic="people",
+    by=("code", "smoker"),
+)  # fmt: skip
+MEAN = PlannedQuestion(
+    columns=("pay",), queries="group-statistics", entry_key="group-counters", epsilon=1.0, statistic="mean",
+    by=("code",),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "last"), [(PEOPLE, " × no"), (MEAN, "")])
+def test_labels_of_digits_are_shown_as_they_are_written(question: PlannedQuestion, last: str) -> None:
+    codes = ("01", "2", "3.50")
+    column = DeclaredColumn(name="code", on=Labels(labels=codes, missing=False))
+    table = replace(TABLE, columns=(column, *TABLE.columns[1:]))
+    part = Plan(table=table, n=600, questions=(question,), neighbours=Neighbours.ADD_REMOVE_ONE).request().parts[0]
+    [contents] = csv_files(preview_of(part), part.mechanism, digest=DIGEST).values()
+    assert {f"{code}{last}" for code in codes} <= {*released_statistics(part, contents)[0].labels}
 
 
 def test_a_number_of_rows_is_rounded_on_a_card_as_in_the_report() -> None:

@@ -314,6 +314,5 @@ def test_released_labels_have_a_sentence_with_their_intervals_on_the_card_and_in
     assert "given that the label is released" in said and said in str(certificate(stored)["parts"])
     page = report(stored).decode()
     assert "given that the label is released" in page and "<h3>Rows by name</h3>" in page and ">007<" in page
-    frame = released_table(contents, texts=("value",))
-    assert frame["value"].tolist() == ["007", "01"] and released_table(contents)["value"].tolist() == [7, 1]
+    assert released_table(part, contents)["value"].tolist() == ["007", "01"]
     assert released_statistics(part, b"value,rows,rows low,rows high\n") == []
