@@ -82,7 +82,7 @@ def _protected_unit(body: Mapping[str, Any]) -> Iterator[str]:
     counted = f"At most {rows:,} row{'s' * (rows > 1)} of each person counted. Any other rows were left out."
     yield from _paragraphs(
         f"The table “{data['name']}”, version {body['version']}, registered on {data['registered']}.",
-        f"Each {unit['kind']} in it is protected, as stated by {unit['stated_by']}."
+        f"Each {unit['kind']} in it is protected, as the data owner stated."
         + (f" {counted}" if unit["kind"] == "person" else " A person with several rows is protected less."),
         f"Not protected, because it is public: {', '.join(body['guarantee']['unprotected'])}." if replaced else "",
     )
@@ -327,7 +327,7 @@ def _for_the_record(stored: Stored) -> Iterator[str]:
     rows: list[tuple[str, Any]] = [
         ("Release", body["release_id"]),
         ("Entry of the ledger", stored.entry),
-        ("Sampled", f"on {body['at']}, by {body['by']}"),
+        ("Sampled", f"on {body['at']}"),
         ("Randomness", "the operating system's random numbers, by exact samplers"),
         ("Software", ", ".join(f"{name} {version}" for name, version in sorted(body["software"].items()))),
         *((f"SHA-256 of {name}", digest) for name, digest in sorted(body["files"].items())),

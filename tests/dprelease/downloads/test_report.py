@@ -92,7 +92,7 @@ def test_it_says_what_of_whom_under_which_promise_and_how_wrong(tmp_path: Path) 
     words = page(released(tmp_path, request_of(epsilon=1.5, n=3000), public_n=3000)).words
     for told in (
         "Releases from “ages”",
-        "Each row in it is protected, as stated by Ada",
+        "Each row in it is protected, as the data owner stated.",
         "ε = 1.5 and δ = 0",
         "at most 4.49 times as likely",  # e^1.5
         "The budget is ε = 2",
@@ -105,6 +105,7 @@ def test_it_says_what_of_whom_under_which_promise_and_how_wrong(tmp_path: Path) 
     ):
         assert told in words, told
     assert "number of rows" not in words and "owner saw" not in words
+    assert not {STEWARD.name, ANALYST.name} & {*re.findall(r"\w+", words)}, "accounts of the machine"
 
 
 def test_a_plan_has_a_section_and_a_picture_for_each_question(tmp_path: Path) -> None:
@@ -203,10 +204,10 @@ def test_hostile_names_and_labels_are_only_read(tmp_path: Path) -> None:
     stored = released(tmp_path, request, rows=rows, name=f"jobs {HOSTILE}")
     body: dict[str, Any] = json.loads(json.dumps(stored.body))
     body["request"]["parts"][0]["reading"]["names"] = [HOSTILE]
-    hostile = replace(stored, body=body | {"by": HOSTILE})
+    hostile = replace(stored, body=body)
     text, read = report(hostile).decode(), page(hostile)
     assert "<script" not in text and "<img" not in text
-    assert sum(told.count(HOSTILE) for told in read.texts) >= 5
+    assert sum(told.count(HOSTILE) for told in read.texts) >= 4
     assert label in read.words and f"jobs {HOSTILE}" in read.words
 
 
