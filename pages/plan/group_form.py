@@ -57,7 +57,7 @@ def pick_groups(plan_table: PlanTable, names: Sequence[str], columns: Sequence[s
         key.value = [name for name in key.value if name in others]
     return tuple(
         st.multiselect(
-            "By", others, key=key, max_selections=MAX_GROUP_COLUMNS,
+            "By", others, key=key, max_selections=MAX_GROUP_COLUMNS, placeholder="Choose columns",
             help="Columns whose values form groups. Numbers form groups of up to ten ranges.",
         )
     )  # fmt: skip

@@ -54,7 +54,8 @@ def lesson() -> None:
     people = len(truth)
     guess = screen.guess_number(
         "subset",
-        f"{people} people and {questions:,} answers, each with an error of up to {error} people. Which "
+        f"{people} people and {questions:,} answers, each with an error of up to {error} "
+        f"{'person' if error == 1 else 'people'}. Which "
         "share of the secret bits does the attack find?",
         label="Your guess, percent",
         low=0,
