@@ -93,6 +93,17 @@ def test_the_program_refuses_files_that_were_changed(
         executed(folder, monkeypatch)
 
 
+def test_the_notebook_reads_labels_of_digits_as_they_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    codes = ("01", "2", "3.50")
+    domain = Labels(labels=codes, missing=False)
+    request = request_of(reading=Columns(names=("code",), on=domain), queries=Cells(domain=domain))
+    rows = read_table("\n".join(["code", *codes * 20]).encode(), name="x.csv", header=True)
+    tables = executed(unpacked(tmp_path, request, rows=rows), monkeypatch)["tables"]
+    assert codes in map(tuple, tables["counts.csv"].T.values.tolist())
+
+
 @pytest.mark.parametrize("kind", [Cells, Thresholds, Intervals])
 def test_the_notebook_answers_with_error_bars_that_hold(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Any

@@ -6,6 +6,8 @@ import copy
 import csv
 import io
 import math
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +28,7 @@ from dpcore.mechanisms.histograms.optimal_labels import ADDED
 from dpcore.randomness import Preview
 from dplab.intervals.noise import LaplaceNoise
 from dprelease.certificate import certificate, verify
-from dprelease.downloads import downloads_of, faults_of_files
+from dprelease.downloads import PROGRAM, downloads_of, faults_of_files
 from dprelease.downloads.report import report
 from dprelease.downloads.statistics import released_statistics, released_table
 from dprelease.engines.tables import Snapshot, _bare
@@ -315,4 +317,9 @@ def test_released_labels_have_a_sentence_with_their_intervals_on_the_card_and_in
     page = report(stored).decode()
     assert "given that the label is released" in page and "<h3>Rows by name</h3>" in page and ">007<" in page
     assert released_table(part, contents)["value"].tolist() == ["007", "01"]
+    (folder := tmp_path / "files").mkdir()
+    for name, held_file in downloads_of(stored).items():
+        (folder / name).write_bytes(held_file)
+    ran = subprocess.run([sys.executable, PROGRAM], cwd=folder, capture_output=True, text=True, check=True, timeout=120)
+    assert " 007 " in ran.stdout and " 01 " in ran.stdout
     assert released_statistics(part, b"value,rows,rows low,rows high\n") == []
