@@ -8,7 +8,7 @@ declares the rows of the smallest group. Everything here is public.
 >>> table = DeclaredTable(columns=(DeclaredColumn(name="income", on=Number(high=100)),
 ...                                DeclaredColumn(name="region", on=Labels(labels=("N", "S")))))
 >>> read_group_line("median of income by region, groups of 300", table)
-GroupLine(statistic='quantiles', columns=('income',), by=('region',), min_rows=300, quantiles=(0.5,))
+GroupLine(statistic='quantiles', columns=('income',), by=('region',), min_rows=300, quantiles=(0.5,), label='')
 >>> read_group_line("income 20-30", table) is None
 True
 """

@@ -27,8 +27,8 @@ BADGE_WIDTH = 62
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif"
 FRAME_KEYS = ("x", "y", "z", "customdata", "hovertext", "text", "base", "width", "marker")
 """Keys of a trace that may differ between frames."""
-BELOW, LETTER, TITLE = 50, 7.4, 12
-"""Pixels of an axis below the picture, pixels of a letter, and minimum letters in a title's line."""
+BELOW, LETTER, TITLE, NAME = 50, 7.4, 12, 13
+"""Pixels of an axis below the picture and of a letter, letters in a title's line at least, pixels between names."""
 ROWS_ABOVE = 34
 """Pixels for an axis of rows above the picture."""
 NEAR = {"x": 1.1, "y": 1.1, "z": 0.75}
@@ -179,6 +179,8 @@ def _layout(pen: Pen, *, legend: bool) -> dict[str, Any]:
             for side, needed in axis_margins(layout[name], across=name == "xaxis").items():
                 margin[side] = max(margin[side], round(needed))
     margin["t"] += EDGE * bool(picture.find(Heat))  # its colour bar is above
+    names = sum(map(bool, picture.y.labels))
+    layout["height"] = max(picture.height, margin["t"] + margin["b"] + NAME * names)
     return layout
 
 

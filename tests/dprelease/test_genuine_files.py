@@ -295,7 +295,7 @@ def test_synthetic_rows_are_checked_a_block_at_a_time() -> None:
     drawn = preview_of(part)
     header, *lines = csv_files(drawn, part.mechanism, digest=DIGEST)[f"{SYNTHETIC_ROWS}.csv"].splitlines(keepends=True)
     contents = header + b"".join(lines) * 400
-    many = replace(part, n=400 * part.n)
+    many = replace(part, n=400 * drawn.problem.n)
     tracemalloc.start()
     try:
         wrong = list(file_checks._synthetic_faults(many, contents, "rows.csv", drawn, header=header))

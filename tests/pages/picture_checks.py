@@ -40,7 +40,7 @@ def whole(picture: Picture) -> Picture:
     """
     layout = valid(picture, badge=LONG_BADGE).layout  # the other theme has other colours, no other parts
     upright = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
-    assert upright >= NAME * len(picture.y.labels), "names beside the picture lie on each other"
+    assert upright >= NAME * sum(map(bool, picture.y.labels)), "names beside the picture lie on each other"
     sentences = [picture.sentence, *(frame.sentence for frame in picture.frames)]
     assert picture.title and all(each.endswith(".") and "nan" not in each and "**" not in each for each in sentences)
     assert len({len(column) for column in picture.table.values()}) == 1

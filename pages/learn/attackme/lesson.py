@@ -141,7 +141,7 @@ def _ask_again(bits: Booleans, *, epsilon: float, seed: int) -> None:
     badge = f"true: typed by you · theory: exact law · one run: simulated, preview sampler, seed {seed}"
     kit.picture(shown, key="attackme_again", badge=badge)
     kit.theorem(
-        r"\operatorname{sd}(\bar Z)=\frac1{\sqrt k}\cdot\frac{\sqrt{2e^{-\varepsilon}}}{1-e^{-\varepsilon}}",
+        r"\text{sd}(\overline Z)=\frac1{\sqrt k}\cdot\frac{\sqrt{2e^{-\varepsilon}}}{1-e^{-\varepsilon}}",
         "Composition: k answers at ε each are kε-private together. Shared, each answer has ε/k, and its noise is about "
         "k times as large.",
         reference="Dwork, McSherry, Nissim and Smith (2006); Ghosh, Roughgarden and Sundararajan (2009) for the noise.",

@@ -19,6 +19,8 @@ MAX_QUESTIONS, MAX_POINTS = 32, 32
 """Maximum numbers of queries and points that are drawn."""
 NAMED_POINTS = 16
 """Number of point names that fit side by side on a phone."""
+NAMED_QUERIES = 26
+"""Number of query names that fit below each other in the highest matrix."""
 TALLEST = 450
 """Maximum pixels of the matrix, so that the lesson fits one screen."""
 FLOOR, TOP = 0.001, 10.0
@@ -37,6 +39,7 @@ def matrix(*, weights: Floats, shattering: Shattering) -> Picture:
     columns = sorted(_choose_places(weights.shape[1], points, MAX_POINTS))
     every = math.ceil(len(columns) / NAMED_POINTS)
     names = [str(column + 1) if place % every == 0 else "" for place, column in enumerate(columns)]
+    each = math.ceil(len(rows) / NAMED_QUERIES)
     marked = np.array(
         [
             (columns.index(point), rows.index(query), bool(subset >> bit & 1))
@@ -55,7 +58,7 @@ def matrix(*, weights: Floats, shattering: Shattering) -> Picture:
     return Picture(
         title="The class, and the points it shatters",
         x=Axis(title="point", labels=tuple(names)),
-        y=Axis(labels=tuple(f"query {row + 1}" for row in rows)),
+        y=Axis(labels=tuple(f"query {row + 1}" if place % each == 0 else "" for place, row in enumerate(rows))),
         marks=[
             Heat(
                 role="true",

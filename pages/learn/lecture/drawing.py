@@ -52,10 +52,10 @@ class _Drawing:
         # A second axis, of rows, has an empty trace of its own, and is left out.
         self.traces = [each for each in figure.data if not {"xaxis", "yaxis"} & set(each)]
         self.layout, self.key, self.width = figure.layout, key, width
-        self.sentence, self.height, self.colours = picture.sentence, picture.height, palette(dark=dark)
+        self.sentence, self.height, self.colours = picture.sentence, self.layout["height"], palette(dark=dark)
         margin = self.layout["margin"]
         self.left, self.right = float(margin["l"]), float(width - margin["r"])
-        self.top, self.bottom = float(margin["t"]), float(picture.height - margin["b"])
+        self.top, self.bottom = float(margin["t"]), float(self.height - margin["b"])
         self.across, self.up = self.layout["xaxis"], self.layout["yaxis"]
         if self.across["tickangle"]:
             self.bottom -= TILTED * max(len(text) for _, text in tick_labels(self.across))
