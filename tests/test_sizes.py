@@ -266,6 +266,9 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
         for key in (*LESSONS, PRINTED)
         if key != "audit"
     },
+    "ask again": (
+        "learn/page.py", {"lesson": "attack-me", "attack-me-shown": "true", "attack-me-picture": "Ask again"},
+    ),
     **{
         f"printed, {key}": ("learn/page.py", {"lesson": "printed", "printed-shown": "true", "printed-system": key})
         for key in (
