@@ -88,7 +88,7 @@ def test_what_takes_too_much_is_ended_in_one_sentence_and_leaves_nothing(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert faults_of_uploads([("r.zip", archive)]) == []
     with pytest.raises(ParameterError, match=r"^This certificate needs more than 1 MB of memory\. Verify it with"):
-        faults_of_uploads([("r.zip", archive)], memory=1 << 20)
+        faults_of_uploads([("r.zip", archive), ("long.csv", bytes(8 << 20))], memory=1 << 20)
     start = time.monotonic()
     with pytest.raises(ParameterError, match=r"^This certificate needs more than 0 seconds\. Verify it with"):
         faults_of_uploads([("r.zip", archive)], seconds=0)
