@@ -212,15 +212,14 @@ def show_answer(query: Query | None, recipe: Recipe, dataset: Dataset, state: St
         return
     error = np.abs(query.queries.answer(release.histogram()[~release.refused], index)[:, 0] - truth)
 
-    def error_quantile(share: float) -> float:
-        return float(np.quantile(error, share, method="higher"))
-
-    error_words = (
-        f"error in rows of half of {len(error)} releases: at most {math.ceil(error_quantile(0.5)):,} "
-        f"({percent_up(error_quantile(0.5) / n)}); of 95%: at most {math.ceil(error_quantile(0.95)):,}"
-        if len(error)
-        else f"all {TRIALS} releases gave no answer (⊥)"
-    )
+    error_words = f"all {TRIALS} releases gave no answer (⊥)"
+    if len(error):
+        half, most = np.quantile(error, (0.5, 0.95), method="higher").tolist()
+        rows = f"{math.ceil(half):,} row{'s' * (math.ceil(half) != 1)}"
+        error_words = (
+            f"half of {len(error)} releases are off by at most {rows} ({percent_up(half / n)}), "
+            f"95% of them by at most {math.ceil(most):,}"
+        )
     warning = " :orange-badge[not protected]" if dataset.provenance.is_private else ""
     st.markdown(
         f"**{query.words}**: true {truth:,.0f} of {n:,} rows{_released_answers(query, frames)}; {error_words}. "

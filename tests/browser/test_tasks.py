@@ -78,5 +78,5 @@ def test_one_click_to_the_error_of_a_range_that_is_typed(page: Page, server: Ser
     page.keyboard.type("0.4")
     page.keyboard.press("Enter")
     settled(page)
-    expect(page.get_by_text(re.compile(r"releases: at most [0-9,]+ \("))).to_be_visible()
+    expect(page.get_by_text(re.compile("releases are off by at most [0-9,]+ rows"))).to_be_visible()
     assert hand.clicks <= 3 and "ask-from=0.2&ask-to=0.4" in page.url

@@ -458,7 +458,7 @@ def test_half_and_95_of_100_releases_err_by_no_more_than_is_told_of_a_query() ->
     """Drawn again with the page's seed; with one row less it would not be true."""
     told = answered(started(epsilon="1", **{"ask-from": "0.25", "ask-to": "0.5"}))
     match = re.search(
-        r"error in rows of half of 200 releases: at most ([\d,]+) \(([\d.]+)%\); of 95%: at most ([\d,]+)\.", told
+        r"half of 200 releases are off by at most ([\d,]+) rows \(([\d.]+)%\), 95% of them by at most ([\d,]+)\.", told
     )
     assert match is not None
     half, share, most = (float(each.replace(",", "")) for each in match.groups())
