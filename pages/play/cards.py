@@ -22,6 +22,10 @@ CARDS = {
     ALL: "**All pictures** side by side",
 }
 """Title of each card and what it opens."""
+TITLES_ALONE = (
+    "<style>.stMain .st-key-cards button { min-height: 1.75rem; } .stMain .st-key-cards button p { font-size: 0; }</style>"
+)
+"""All pictures at once need the height. (A rule that asks what else is on the page costs time at each change of it.)"""
 LESSONS = Path(__file__).resolve().parents[1] / "learn"
 """Folder of the lessons, with their drawings."""
 LAST_TARGET = SessionKey[float | None]("play_target", None)
@@ -56,7 +60,10 @@ def open_for_target(target: float | None) -> None:
 def ask_card() -> str:
     """Draw the cards and return the open one."""
     with st.container(key="cards"):
-        return choice("Cards", CARDS, key=KEY, shown_as="cards")
+        card = choice("Cards", CARDS, key=KEY, shown_as="cards")
+    if card == ALL:
+        st.html(TITLES_ALONE)
+    return card
 
 
 def draw_attacks(recipe: Recipe) -> None:

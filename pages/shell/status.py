@@ -91,7 +91,9 @@ def status_line(spent: str = "", *, release: bool = False) -> None:
     _named.set(False)
     own_data = (session_file(), upload())
     private = any(each is not None and each.provenance.is_private for each in own_data)
-    left, middle, right = st.columns([20, 10, 7.5] if private else [40, 0.1, 9], vertical_alignment="center")
+    with st.container(key="status_line"):
+        widths = [20, 10, 7.5] if private else [40, 0.1, 9]
+        left, middle, right = st.columns(widths, vertical_alignment="center")
     with right:
         browser_tools(file=any(each is not None for each in own_data))
     with middle:
