@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +75,20 @@ class Column(Domain):
         """The column alone, as a tuple."""
         assert isinstance(self, Number | Labels)
         return (self,)
+
+    @property
+    def declared(self) -> Number | Labels:
+        """The column as a table declares it: with cells of equal width, or a cell for each label."""
+        return self.columns[0]
+
+    @property
+    def label_of_share(self) -> str:
+        """The label that is told apart from all others together; empty where every cell is of its own."""
+        return ""
+
+    def joined(self, cells: Sequence[Integers]) -> NDArray[Any]:
+        """Return the records from the cells of the one column, (n,)."""
+        return cells[0]
 
     @property
     @abstractmethod
@@ -187,6 +202,11 @@ class Number(Column):
         # As above: the cuts alone say how many cells there are.
         object.__setattr__(self, "bits", len(self.cuts).bit_length())
         object.__setattr__(self, "bins", 0)
+
+    @override
+    @property
+    def declared(self) -> Number:
+        return replace(self, cuts=())
 
     @override
     @property
@@ -453,10 +473,15 @@ class LabelAndRest(Labels):
         if self.label not in self.labels or len(self.labels) < 2:
             raise ParameterError("A label is told apart from the rest where it is one of several declared labels.")
 
+    @override
     @property
     def declared(self) -> Labels:
-        """The column as it is declared, with a cell for each label."""
         return Labels(labels=self.labels, missing=self.missing, yes_no=self.yes_no)
+
+    @override
+    @property
+    def label_of_share(self) -> str:
+        return self.label
 
     @override
     @property

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from dpcore.core import Dataset, Domain, Integers, ParameterError, is_visible
-from dpcore.data.columns import MAX_BITS, LabelAndRest, Labels, Number, is_labels, is_number
+from dpcore.data.columns import MAX_BITS, Labels, Number, is_labels, is_number
 from dpcore.data.dates import is_ages, is_dates
 from dpcore.data.product import Product
 from dpcore.data.readings import Columns, Reading
@@ -131,10 +131,10 @@ class DeclaredColumn:
     def __post_init__(self) -> None:
         if not is_visible(self.name):
             raise ParameterError("A column's name needs a visible character.")
-        if is_number(self.on) and self.on.cuts:
-            raise ParameterError("A declared column has cells of equal width. Statistics may use other cells.")
-        if isinstance(self.on, LabelAndRest):
-            raise ParameterError("A declared column has a cell for each label. A share may have one for the rest.")
+        if self.on != self.on.declared:
+            raise ParameterError(
+                "A declared column has cells of equal width, or a cell for each label. Statistics may use other cells."
+            )
 
     @property
     def kind(self) -> str:

@@ -133,7 +133,7 @@ class Columns(Reading):
 
     @override
     @property
-    def domain(self) -> Domain:
+    def domain(self) -> Column | Product:
         return self.on
 
     @override
@@ -155,8 +155,8 @@ class Columns(Reading):
     @override
     def records(self, table: Table) -> NDArray[Any]:
         """Cells, (n,), or one for each column, (n, d)."""
-        values = [column.values(table, name) for name, column in zip(self.names, self.on.columns, strict=True)]
-        return self.on.encode(values) if isinstance(self.on, Product) else self.on.encode(values[0])
+        columns = zip(self.names, self.on.columns, strict=True)
+        return self.on.joined([column.encode(column.values(table, name)) for name, column in columns])
 
 
 @dataclass(frozen=True, kw_only=True)

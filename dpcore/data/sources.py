@@ -24,7 +24,7 @@ from dpcore.data.product import Product, is_map, is_yes_no
 from dpcore.data.reading.format import USUAL, Format
 from dpcore.data.readings import Columns, Measure, Reading, Vectors, YesNo
 from dpcore.data.samples import Sample, load_sample, sample
-from dpcore.data.sphere import Sphere
+from dpcore.data.sphere import Sphere, is_sphere
 
 if TYPE_CHECKING:
     from dpcore.data.reading.tables import Table
@@ -128,7 +128,7 @@ class Generated(Origin):
             records = correlated_rows(n=self.n, attributes=domain.attributes, seed=self.seed)
         elif isinstance(domain, DecisionLists):
             records = college_students(n=self.n, rules=domain.rules, seed=self.seed)
-        elif isinstance(domain, Sphere):
+        elif is_sphere(domain):
             records = two_clouds(n=self.n, dimensions=domain.dimensions, margin=self.margin, seed=self.seed)
         else:
             size = domain.shape if is_map(domain) else domain.size

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import override
+from typing_extensions import TypeIs, override
 
 from dpcore.core import DataError, Domain, DomainType, Floats, ParameterError, Queries
 
@@ -129,6 +129,11 @@ def _no_list() -> NoReturn:
     raise ParameterError("Unit vectors and halfspaces are too many to number. Give directions instead.")
 
 
+def is_sphere(domain: object) -> TypeIs[Sphere]:
+    """Return whether a record is a unit vector."""
+    return isinstance(domain, Sphere)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Halfspaces(Queries):
     """Number of rows x with <x, y> > 0; one query for every unit vector y.
@@ -145,7 +150,7 @@ class Halfspaces(Queries):
     margin: float = 0.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.domain, Sphere):
+        if not is_sphere(self.domain):
             raise ParameterError("Halfspaces need unit vectors.")
         if not 0 <= self.margin <= 1:
             raise ParameterError(f"The margin must lie between 0 and 1, got {self.margin!r}.")
@@ -153,7 +158,7 @@ class Halfspaces(Queries):
     @property
     def sphere(self) -> Sphere:
         """The sphere that the queries are about."""
-        assert isinstance(self.domain, Sphere)
+        assert is_sphere(self.domain)
         return self.domain
 
     @override

@@ -22,7 +22,7 @@ from dpcore.data.lists import DecisionLists, draw_mock_lists
 from dpcore.data.product import Product, is_table, is_yes_no
 from dpcore.data.readings import Reading
 from dpcore.data.sources import Origin, Source
-from dpcore.data.sphere import Sphere
+from dpcore.data.sphere import is_sphere
 from dpcore.data.unlisted.texts import is_texts
 
 MAX_ROWS = 5_000_000
@@ -111,7 +111,7 @@ def bytes_per_row(domain: Domain) -> int:
     """Return the memory that a made-up record takes while records are made, with its copies."""
     if isinstance(domain, DecisionLists):
         return 64 * (2 * domain.rules + 1)
-    if isinstance(domain, Sphere):
+    if is_sphere(domain):
         return 32 * domain.dimensions
     return domain.attributes if is_yes_no(domain) else 24 * domain.attributes if is_table(domain) else 64
 
@@ -129,7 +129,7 @@ def draw_mock_records(domain: Domain, *, n: int, seed: int) -> NDArray[Any]:
     """
     if isinstance(domain, DecisionLists):
         return draw_mock_lists(domain, n=n, seed=seed)
-    if isinstance(domain, Sphere):
+    if is_sphere(domain):
         return np.random.Generator(np.random.SFC64(seed)).standard_normal((n, domain.dimensions))
     if is_yes_no(domain):
         return _yes_no(n, domain.attributes, seed=seed)

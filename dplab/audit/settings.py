@@ -31,7 +31,7 @@ from dpcore.core import (
 from dpcore.data.columns import Labels, Number, is_labels, is_number
 from dpcore.data.lists import DecisionLists
 from dpcore.data.product import Product, is_table, is_yes_no
-from dpcore.data.sphere import Halfspaces, Sphere
+from dpcore.data.sphere import Halfspaces, Sphere, is_sphere
 from dpcore.data.unlisted.texts import LabelCounts, Texts, is_texts
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.at_least import AtLeast
@@ -94,7 +94,7 @@ def _first_query_class(entry: Entry, domain: Domain) -> Queries:
         wider = [Inputs(domain=domain)]
     elif is_texts(domain):
         wider = [LabelCounts(domain=domain)]
-    elif isinstance(domain, Sphere):
+    elif is_sphere(domain):
         wider = [Halfspaces(domain=domain)]
     return next(queries for queries in wider if entry.serves(queries))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from string import Template
 
 from dpcore.core.safe_csv import program_source
-from dpcore.data.columns import Column, LabelAndRest, is_labels, is_number
+from dpcore.data.columns import Column, is_labels, is_number
 from dpcore.data.dates import is_ages, is_dates
 from dpcore.data.product import is_table
 from dpcore.data.reading.format import USUAL
@@ -84,4 +84,4 @@ def _is_written(column: Column) -> bool:
     """Return whether the program can encode the column: numbers in cells of equal width, or plain labels."""
     if is_number(column):
         return not (is_dates(column) or is_ages(column) or column.cuts)
-    return is_labels(column) and not (column.yes_no or isinstance(column, LabelAndRest))
+    return is_labels(column) and not (column.yes_no or column.label_of_share)

@@ -14,7 +14,6 @@ from dpcore.core import Booleans, DataError, Dataset, Domain, Integers, Paramete
 from dpcore.data.columns import Column, Labels, Number, is_labels, is_number
 from dpcore.data.declarations import Capped
 from dpcore.data.predicates import Predicate
-from dpcore.data.product import Product
 from dpcore.data.reading.intake import LIMITS
 from dpcore.data.reading.tables import BLANKS
 from dpcore.data.readings import Coded, Columns, Reading, Several, YesNo
@@ -160,13 +159,11 @@ def _records(reading: Reading, cells: Sequence[Integers]) -> NDArray[Any]:
             np.stack([_part_values(*each) for each in zip(reading.predicates, cells, strict=True)], axis=1) == 1
         )
         return matches
+    assert isinstance(reading, Columns | Several)
+    attributes = reading.attributes if isinstance(reading, Several) else (None,) * len(cells)
+    values = [_part_values(*each) for each in zip(attributes, cells, strict=True)]
     domain = reading.domain
-    if isinstance(domain, Product):
-        attributes = reading.attributes if isinstance(reading, Several) else (None,) * len(cells)
-        values = [_part_values(*each) for each in zip(attributes, cells, strict=True)]
-        return domain.joined([_cells(kind, each) for kind, each in zip(domain.columns, values, strict=True)])
-    assert isinstance(domain, Column)
-    return _cells(domain, cells[0])
+    return domain.joined([_cells(kind, each) for kind, each in zip(domain.columns, values, strict=True)])
 
 
 def _cells(kind: Column, cells: Integers) -> Integers:

@@ -17,7 +17,7 @@ import numpy as np
 from typing_extensions import override
 
 from dpcore.core import DataError, Dataset, Integers, Provenance, ProvenanceKind
-from dpcore.data.columns import Column, LabelAndRest, Number, is_labels, is_number
+from dpcore.data.columns import Column, Number, is_labels, is_number
 from dpcore.data.dates import is_ages, is_dates
 from dpcore.data.declarations import DeclaredTable
 from dpcore.data.product import Product
@@ -170,7 +170,7 @@ class Snapshot(CountedTable):
         if counted_as == wanted:
             return cells
         spelled = is_labels(counted_as.on) and is_labels(wanted.on) and counted_as.on.yes_no != wanted.on.yes_no
-        if isinstance(wanted.on, LabelAndRest) and counted_as.on == wanted.on.declared:
+        if wanted.on.label_of_share and counted_as.on == wanted.on.declared:
             return cells  # codes of all labels: the reading tells one of them from the rest
         if wanted.cuts or type(counted_as.on) is not type(wanted.on) or spelled:
             raise DataError(OTHER_CELLS)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from dpcore.core import ParameterError
-from dpcore.data.columns import LabelAndRest, Labels, Number, is_number
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.dictionaries.description import CATEGORY, DataDictionary, DescribedColumn
 from dpcore.data.readings import Columns
@@ -61,20 +59,13 @@ def table_of_part(request: Request, part: RequestPart) -> DeclaredTable | None:
         return None
     # A declared column has cells of equal width; of those that form groups only their number counts.
     columns = zip(part.reading.names, part.reading.on.columns, strict=True)
-    declared = [(each, _declared(on)) for each, on in columns]
+    declared = [(each, on.declared) for each, on in columns]
     with suppress(ParameterError):  # the person's column is among them
         return DeclaredTable(
             columns=tuple(DeclaredColumn(name=each, on=on) for each, on in declared),
             person=request.person, person_rows=request.rows_a_person,
         )  # fmt: skip
     return None
-
-
-def _declared(on: Number | Labels) -> Number | Labels:
-    """Return a column as a table declares it: with cells of equal width, or of all labels."""
-    if isinstance(on, LabelAndRest):
-        return on.declared
-    return replace(on, cuts=()) if is_number(on) else on
 
 
 def released_dictionary(releases: Iterable[Stored], *, max_labels: int) -> DataDictionary:
@@ -155,7 +146,7 @@ def _candidates(part: RequestPart, name: str) -> Iterator[dict[str, Any]]:
         yield shared | {
             "columns": columns[groups:], "by": columns[:groups], "statistic": statistic, "min_rows": queries.min_rows,
             "whole_population": queries.whole_population,
-            "label": measured.label if isinstance(measured, LabelAndRest) else "",
+            "label": measured.label_of_share,
         }  # fmt: skip
     elif isinstance(queries, Marginals):
         if part.entry_key in PEOPLE_ENTRIES and queries.ways == len(columns):

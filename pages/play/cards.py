@@ -23,7 +23,8 @@ CARDS = {
 }
 """Title of each card and what it opens."""
 TITLES_ALONE = (
-    "<style>.stMain .st-key-cards button { min-height: 1.75rem; } .stMain .st-key-cards button p { font-size: 0; }</style>"
+    "<style>.stMain .st-key-cards button { min-height: 1.75rem; }"
+    " .stMain .st-key-cards button p { font-size: 0; }</style>"
 )
 """All pictures at once need the height. (A rule that asks what else is on the page costs time at each change of it.)"""
 LESSONS = Path(__file__).resolve().parents[1] / "learn"

@@ -49,7 +49,7 @@ from dpcore.core import (
     param,
     rounded_up,
 )
-from dpcore.data.sphere import STEP, Halfspaces, Sphere
+from dpcore.data.sphere import STEP, Halfspaces, is_sphere
 from dpcore.mechanisms.halfspaces.agreement import agreement
 from dpcore.mechanisms.halfspaces.counting import Signs
 from dpcore.mechanisms.halfspaces.directions import MAX_NET_DIMENSIONS, MAX_PAIRS, directions, reach
@@ -205,7 +205,7 @@ class HalfspaceCounts(PureMechanism):
 
 def _dimensions(problem: Problem) -> int:
     """Return the rows' dimensions, d."""
-    assert isinstance(problem.domain, Sphere)
+    assert is_sphere(problem.domain)
     return problem.domain.dimensions
 
 

@@ -29,7 +29,9 @@ STYLE = """<style>
   .stMain .st-key-status_bar { flex-wrap: wrap; }
 }
 @media (min-width: 1201px) {
-  .st-key-status_bar[data-test-wrap="false"] > [data-testid="stLayoutWrapper"]:has(> .st-key-data_in_use) { flex: 0 1 auto; min-width: 0; }
+  .st-key-status_bar[data-test-wrap="false"] > [data-testid="stLayoutWrapper"]:has(> .st-key-data_in_use) {
+    flex: 0 1 auto; min-width: 0;
+  }
   .st-key-status_bar[data-test-wrap="false"] .st-key-data_in_use p { line-height: 1.15; text-wrap: balance; }
 }
 .st-key-data_in_use button { min-height: 1.5rem; padding-block: 0; }
