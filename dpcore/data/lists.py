@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import override
+from typing_extensions import TypeIs, override
 
 from dpcore.core import DataError, Domain, DomainType, Integers, ParameterError
 from dpcore.data.readings import Reading
@@ -126,6 +126,11 @@ class DecisionLists(Domain):
         for rule, (condition, output) in enumerate(columns_of(self).rules):
             columns |= {condition: texts[records[:, rule]], output: outputs[records[:, self.rules + rule]]}
         return {**columns, columns_of(self).otherwise: outputs[records[:, -1]]}
+
+
+def is_lists(domain: object) -> TypeIs[DecisionLists]:
+    """Return whether a record is a decision list."""
+    return isinstance(domain, DecisionLists)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from dpcore.core import Dataset, Domain, ParameterError, Provenance, ProvenanceK
 from dpcore.data.columns import Number
 from dpcore.data.declarations import Capped
 from dpcore.data.generators import GENERATORS, generate, two_clouds
-from dpcore.data.lists import DecisionLists, college_domain, college_students, columns_of
+from dpcore.data.lists import college_domain, college_students, columns_of, is_lists
 from dpcore.data.predicates import Predicate, correlated_domain, correlated_rows
 from dpcore.data.product import Product, is_map, is_yes_no
 from dpcore.data.reading.format import USUAL, Format
@@ -126,7 +126,7 @@ class Generated(Origin):
         records: NDArray[Any]
         if is_yes_no(domain):
             records = correlated_rows(n=self.n, attributes=domain.attributes, seed=self.seed)
-        elif isinstance(domain, DecisionLists):
+        elif is_lists(domain):
             records = college_students(n=self.n, rules=domain.rules, seed=self.seed)
         elif is_sphere(domain):
             records = two_clouds(n=self.n, dimensions=domain.dimensions, margin=self.margin, seed=self.seed)

@@ -18,7 +18,7 @@ from typing_extensions import override
 from dpcore.core import MAX_BYTES, Dataset, Domain, Integers, ParameterError, Provenance, ProvenanceKind, check_memory
 from dpcore.data.columns import is_labels
 from dpcore.data.generators import generate
-from dpcore.data.lists import DecisionLists, draw_mock_lists
+from dpcore.data.lists import draw_mock_lists, is_lists
 from dpcore.data.product import Product, is_table, is_yes_no
 from dpcore.data.readings import Reading
 from dpcore.data.sources import Origin, Source
@@ -109,7 +109,7 @@ def twin(declared: Reading | Source, *, n: int, seed: int = 1) -> Source:
 
 def bytes_per_row(domain: Domain) -> int:
     """Return the memory that a made-up record takes while records are made, with its copies."""
-    if isinstance(domain, DecisionLists):
+    if is_lists(domain):
         return 64 * (2 * domain.rules + 1)
     if is_sphere(domain):
         return 32 * domain.dimensions
@@ -127,7 +127,7 @@ def draw_mock_records(domain: Domain, *, n: int, seed: int) -> NDArray[Any]:
     Raises:
         ParameterError: no shape is known on such a domain.
     """
-    if isinstance(domain, DecisionLists):
+    if is_lists(domain):
         return draw_mock_lists(domain, n=n, seed=seed)
     if is_sphere(domain):
         return np.random.Generator(np.random.SFC64(seed)).standard_normal((n, domain.dimensions))

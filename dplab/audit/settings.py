@@ -29,7 +29,7 @@ from dpcore.core import (
     Queries,
 )
 from dpcore.data.columns import Labels, Number, is_labels, is_number
-from dpcore.data.lists import DecisionLists
+from dpcore.data.lists import DecisionLists, is_lists
 from dpcore.data.product import Product, is_table, is_yes_no
 from dpcore.data.sphere import Halfspaces, Sphere, is_sphere
 from dpcore.data.unlisted.texts import LabelCounts, Texts, is_texts
@@ -90,7 +90,7 @@ def _first_query_class(entry: Entry, domain: Domain) -> Queries:
     elif is_table(domain):
         wider = [Marginals(domain=domain, ways=1), RangeBoxes(domain=domain)]
         wider += [GroupStatistics(domain=domain), GroupQuantiles(domain=domain)]
-    elif isinstance(domain, DecisionLists):
+    elif is_lists(domain):
         wider = [Inputs(domain=domain)]
     elif is_texts(domain):
         wider = [LabelCounts(domain=domain)]

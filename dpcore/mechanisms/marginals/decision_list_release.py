@@ -44,7 +44,7 @@ from dpcore.core import (
     param,
     rounded_up,
 )
-from dpcore.data.lists import DecisionLists
+from dpcore.data.lists import is_lists
 from dpcore.mechanisms.marginals.list_polynomials import SCALE, subsets, whole_coefficients
 from dpcore.mechanisms.marginals.noise import LevelNoise, laplace_levels
 from dpcore.mechanisms.marginals.tails import worst_laplace
@@ -86,7 +86,7 @@ class ListState(State):
     def added_up(self, coefficients: Integers, *, level: int, degree: int) -> Integers:
         """Return the sum over lists of the coefficient of each set of ``level`` literals, (C(s, level) * 2^level,)."""
         domain = self.problem.domain
-        assert isinstance(domain, DecisionLists)
+        assert is_lists(domain)
         literals, outputs = self.records[:, : domain.rules], self.records[:, domain.rules :]
         number = (outputs << np.arange(domain.rules + 1)).sum(axis=1)
         total = np.zeros(comb(domain.variables, level) << level, dtype=np.int64)
@@ -156,7 +156,7 @@ class ListRelease(Release):
 
 def list_plan(problem: Problem, *, epsilon: float, degree: int, noise_aware: bool) -> ListPlan:
     """Return the polynomials for these public numbers, and the best split of the budget over their levels."""
-    if not isinstance(problem.domain, DecisionLists):
+    if not is_lists(problem.domain):
         raise ParameterError("This mechanism releases decision lists.")
     # What is kept has no names: a reader's own may be read from a file.
     domain = dataclasses.replace(problem.domain, names=tuple(map(str, range(problem.domain.variables))))
@@ -168,7 +168,7 @@ def list_plan(problem: Problem, *, epsilon: float, degree: int, noise_aware: boo
 def numbered_list_plan(problem: Problem, *, epsilon: float, degree: int, noise_aware: bool) -> ListPlan:
     """The same for variables without names, kept."""
     domain = problem.domain
-    assert isinstance(domain, DecisionLists)
+    assert is_lists(domain)
     top = min(degree, domain.rules)
     twice = 2 if problem.neighbours is Neighbours.REPLACE_ONE else 1
     uses = [comb(domain.variables, level) for level in range(top + 1)]
@@ -230,7 +230,7 @@ class DecisionListMarginals(PureMechanism):
         """Bias gamma, and the noise of all inputs by Chernoff's bound and a union bound."""
         plan = self.plan(problem)
         domain = problem.domain
-        assert isinstance(domain, DecisionLists)
+        assert is_lists(domain)
         terms = [(1.0, comb(domain.variables, each.level), each.scale) for each in plan.noise]
         noise = worst_laplace(terms, queries=problem.queries.count, beta=beta) / (SCALE * problem.n)
         return Bound(
@@ -253,7 +253,7 @@ class DecisionListMarginals(PureMechanism):
     def run(self, state: ListState, sampler: Sampler, trials: int = 1) -> ListRelease:
         problem, plan = state.problem, self.plan(state.problem)
         domain = problem.domain
-        assert isinstance(domain, DecisionLists)
+        assert is_lists(domain)
         degree = min(self.degree, domain.rules)
         levels = []
         for noise in plan.noise:
