@@ -51,7 +51,7 @@ def draw_promise(request: OneNumberRequest) -> None:
     elif isinstance(mechanism, SubsampleAggregate):
         picture = _agreeing(mechanism, problem)
     else:
-        assert isinstance(mechanism, UnboundedMean)
+        assert isinstance(mechanism, UnboundedMean), f"add a picture for {request.entry.key} here"
         picture = _mean(mechanism, problem)
     draw_with_table(picture, key="promises", badge=BADGE, title="the curve")
     theorem_card(

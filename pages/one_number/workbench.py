@@ -37,7 +37,7 @@ def _compute(request: OneNumberRequest) -> Outcome[Any]:
         return MedianOfMediansOutcome(request, mechanism)
     if isinstance(mechanism, SubsampleAggregate):
         return SubsampleOutcome(request, mechanism)
-    assert isinstance(mechanism, UnboundedMean)
+    assert isinstance(mechanism, UnboundedMean), f"add an Outcome for {request.entry.key} here"
     return MeanOutcome(request, mechanism)
 
 

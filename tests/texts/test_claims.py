@@ -175,7 +175,12 @@ def exists(test: str) -> bool:
 
 
 def test_every_row_has_a_source_and_a_test_that_exists() -> None:
-    assert [row for row in rows() if not row["source"].strip() or not (ROOT / row["file"]).is_file()] == []
+    empty = [(row["file"], row["sentence"]) for row in rows() if not row["source"].strip()]
+    assert not empty, (
+        "Fill in source (such as `computed: accuracy`) and test (`tests/…/test_x.py::test_y`, several parted by `; `) "
+        f"of these rows of tests/texts/claims.csv, as in the rows around them: {empty}"
+    )
+    assert [row for row in rows() if not (ROOT / row["file"]).is_file()] == []
     named = [test for row in rows() if row["test"] not in UNHELD for test in row["test"].split("; ")]
     assert [test for test in named if not exists(test)] == []
 
@@ -253,6 +258,35 @@ def updated(
     return kept, [row for each, row in known.items() if each not in found]
 
 
+def example_for(row: Mapping[str, str], table: Iterable[Mapping[str, str]]) -> Mapping[str, str] | None:
+    """Return a filled row whose source and test may fit: of the same sentence, or of a question where one is asked."""
+    filled = [each for each in table if each["source"]]
+    same = (each for each in filled if each["sentence"] == row["sentence"])
+    name = Path(row["file"]).name
+    questions = (
+        each
+        for each in filled
+        if row["sentence"].endswith("?") and each["sentence"].endswith("?") and Path(each["file"]).name == name
+    )
+    return next(same, None) or next(questions, None)
+
+
+def test_a_new_row_has_the_row_of_its_sentence_or_of_a_question_as_its_example() -> None:
+    table = [
+        {"file": f"{folder}/lesson.py", "sentence": sentence, "source": source, "test": "t.py::test"}
+        for folder, sentence, source in (
+            ("a", "How many?", "question"),
+            ("b", "At most 5.", "theorem"),
+            ("c", "No.", ""),
+        )
+    ]
+    new = {"source": "", "test": UNHELD[0]}
+    assert example_for({"file": "d/lesson.py", "sentence": "Which one?", **new}, table) == table[0]
+    assert example_for({"file": "d/page.py", "sentence": "At most 5.", **new}, table) == table[1]
+    assert example_for({"file": "d/page.py", "sentence": "Which one?", **new}, table) is None
+    assert example_for({"file": "d/lesson.py", "sentence": "No.", **new}, table) is None
+
+
 def test_the_table_is_brought_up_to_date() -> None:
     table = [{"file": "a.py", "sentence": one, "source": "theorem", "test": "t.py::test"} for one in ("Gone.", "Kept.")]
     kept, gone = updated(table, {("a.py", "Kept."), ("a.py", "Added.")})
@@ -270,4 +304,7 @@ if __name__ == "__main__":
         print("gone", *row.values(), sep="\t")
     for row in kept:
         if not row["source"]:
+            example = example_for(row, kept)
             print("to fill in", row["file"], row["sentence"], sep="\t")
+            if example:
+                print("\tfor example", example["file"], example["source"], example["test"], sep="\t")
