@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -51,6 +52,12 @@ def in_order(lessons: Iterable[Lesson]) -> tuple[Lesson, ...]:
     return tuple(each for group in groups.values() for each in group)
 
 
+def split_rows(lessons: Sequence[Lesson]) -> list[Sequence[Lesson]]:
+    """Return the lessons in as few rows as fit, of about one length: a card alone in a row looks lost."""
+    length = math.ceil(len(lessons) / math.ceil(len(lessons) / ACROSS))
+    return [lessons[start : start + length] for start in range(0, len(lessons), length)]
+
+
 def show_path(lessons: Mapping[str, Lesson]) -> None:
     """Draw the short path: its minutes, and a link to each of its lessons."""
     minutes = sum(lessons[key].minutes for key in PATH)
@@ -67,10 +74,10 @@ def show_overview(lessons: Iterable[Lesson]) -> None:
     with st.container(key="wall"):
         for group, each in by_group(lessons).items():
             st.header(group, anchor=False)
-            columns = [column for _ in range(0, len(each), ACROSS) for column in st.columns(ACROSS)]
-            for lesson, column in zip(each, columns, strict=False):
-                with column:
-                    lesson_card(lesson)
+            for row in split_rows(each):
+                for lesson, column in zip(row, st.columns(ACROSS), strict=False):
+                    with column:
+                        lesson_card(lesson)
 
 
 def lesson_card(lesson: Lesson) -> None:

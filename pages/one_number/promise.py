@@ -81,7 +81,7 @@ def _smooth(mechanism: SmoothMedian, problem: Problem) -> Picture:
     numbers({"Smallest n for that": f"{smallest:,}", "δ": delta, "Rows n": f"{problem.n:,}"})
     return Picture(
         title="Guaranteed error against stability",
-        x=Axis(title="rows that must change before the median does", low=0, high=1.1 * exact, form=",d"),
+        x=Axis(title="stability: rows that must change", low=0, high=1.1 * exact, form=",d"),
         y=Axis(title="error, share of the range", low=0, high=1.05, form="~p"),
         marks=[Curve(role="theory", name="error of 95 in 100 answers", x=rows, y=errors / max(1, domain.ordered - 1))],
         sentence=f"The more rows must change before the median does, the smaller the error that is guaranteed. From "

@@ -145,7 +145,7 @@ def without_randomness(mechanism: StableAnswer, *, delta: float) -> Picture:
     lost = float(np.maximum(np.diff(certain) - math.expm1(mechanism.epsilon) * certain[:-1], 0).max())
     return Picture(
         title="Probability of an answer, with and without randomness",
-        x=Axis(title="rows that must change before the answer does", low=0.5, high=float(rows[-1])),
+        x=Axis(title="stability: rows that must change", low=0.5, high=float(rows[-1])),
         y=Axis(title="probability of an answer", low=-0.04, high=1.15, form="~p", ticks=(0, 0.25, 0.5, 0.75, 1)),
         marks=[
             Curve(role="theory", name="with randomness", x=rows, y=chance),

@@ -153,7 +153,7 @@ def lesson() -> None:
         *([f"By packing: {wall.statement} {kit.THEORY}"] if wall is not None and screen.revealed() else []),
         reference="Vapnik and Chervonenkis (1971); Blum, Ligett and Roth (2013), Theorems 3.10 and 3.11; Roth (2010), "
         "Theorem 2, for weights; Sauer (1972).",
-        meaning="d shattered points have 2^d subsets, and C has a query for each. If the dimension d is small, "
+        meaning="d shattered points have $2^d$ subsets, and C has a query for each. If the dimension d is small, "
         "yes-or-no queries on all points U differ in few ways.",
     )
     kit.break_it(

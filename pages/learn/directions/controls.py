@@ -19,6 +19,7 @@ from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose_data, show_c
 from pages.data.upload import SessionFile, session_file
 from pages.shell.controls import Value, check_link, control, link_key, seed, stops, whole
 from pages.shell.links import in_link
+from pages.shell.private.data_in_use import show_data_in_use
 from pages.shell.request import PageRequest
 
 GENERATED = "generated"
@@ -82,6 +83,7 @@ def choose_settings() -> DirectionsRequest | None:
             return None
         reading = source.reading
         assert isinstance(reading, Vectors)
+        show_data_in_use(source)
     with turning:
         degrees = whole("Direction, degrees", 0, 359, 10, key="angle", help_text=f"From “{reading.axes[0]}” (0°).")
         tilt = 0

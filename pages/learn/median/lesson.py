@@ -29,7 +29,7 @@ WALKS = {
 SEARCHES = {"search": "identity", "interval-search": "intervals-anchored"}
 ROOM = math.log(0.999)
 """Logarithm of a probability that is practically 1."""
-VIEWS = ("Probability of the right median", "Row by row", "Each step", "Act two")
+VIEWS = ("Probability of the right median", "Row by row", "Each step", "If δ > 0")
 """Its pictures."""
 
 

@@ -118,7 +118,7 @@ def losses(*, simulations: LossFigure, projected: bool) -> Picture:
                 y=(places := up * heights + (lowest if up < 0 else 0)),
                 shape=shape,
                 size=7,
-                hover=[f"{name}: L1 loss {significant(each)}, simulated" for each in quantiles.tolist()],
+                hover=[f"{name}: L1 error {significant(each)}, simulated" for each in quantiles.tolist()],
             ),
         ]
         lowest, highest = min(lowest, float(places.min())) - (up < 0), max(highest, float(places.max()))
@@ -217,11 +217,11 @@ def growth_curves(growth: Growth) -> Picture:
         add_rows("impossible (lower bound)", "k grows", growth.lower_bound_cells.tolist(), growth.lower_bound)
         text += (
             " Hatched: impossible (lower bound) for private histograms on the hardest data; at k = "
-            f"{growth.max_cells:,}, losses below {significant(float(growth.lower_bound[-1]))}."
+            f"{growth.max_cells:,}, errors below {significant(float(growth.lower_bound[-1]))}."
         )
-        y = Axis(title="mean L1 loss, share of n (log)", log=True, low=floor)
+        y = Axis(title="mean L1 error, share of n (log)", log=True, low=floor)
     else:
-        y = Axis(title="mean L1 loss, share of n", low=0)
+        y = Axis(title="mean L1 error, share of n", low=0)
     return Picture(
         title="Mean L1 error against the number of cells",
         x=Axis(title="cells: all (k) or non-empty (r) (log)", log=True, form="~s"),
@@ -243,7 +243,7 @@ def _sentence(growth: Growth, k: tuple[int, int], loss: tuple[float, float]) -> 
         text += f"the private histogram {loss_growth(k, loss)}."
         random = f" The error of the random-private one grows only with the r non-empty cells{until}."
     else:
-        text = "Before the projection, the private histogram's loss grows with all cells, as k/(εn)"
+        text = "Before the projection, the private histogram's error grows with all cells, as k/(εn)"
         random = f"; the random-private one's only with the non-empty r{until}."
         text += "" if last else "."
     return text + (random if last else " The condition is met at no k shown: the histograms agree.")
@@ -252,9 +252,9 @@ def _sentence(growth: Growth, k: tuple[int, int], loss: tuple[float, float]) -> 
 def loss_growth(k: tuple[int, int], loss: tuple[float, float]) -> str:
     """Return in words the factor by which a loss grows from the first to the last k, beside the factor of log k."""
     if not loss[0] or k[0] < 2:
-        return f"a loss of {significant(loss[1])} of n instead of {significant(loss[0])}"
+        return f"an error of {significant(loss[1])} of n instead of {significant(loss[0])}"
     factor, log = loss[1] / loss[0], math.log(k[1]) / math.log(k[0])
-    text = f"{significant(factor)} times the loss"
+    text = f"{significant(factor)} times the error"
     if abs(factor / log - 1) <= NEAR:
         return f"{text}: it grows about as log k ({significant(log)} times)"
     return f"{text}; log k grows {significant(log)} times"

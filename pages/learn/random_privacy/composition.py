@@ -49,7 +49,7 @@ def plan(histogram: Integers, settings: RandomPrivacySettings, *, simulations: L
     if SHOWN_PLAN.value != plan_key:
         EXTENDED_PLAN.value = ""
         return
-    lines = ["| release | cells shown with rows | L1 loss, share of n |", "|---|---|---|"]
+    lines = ["| release | cells shown with rows | L1 error, share of n |", "|---|---|---|"]
     for place in range(planned):
         cells = int((simulations.random[place] > 0).sum())
         lines.append(f"| {place + 1} | {cells:,} | {percent(float(simulations.random_loss[place]))} |")

@@ -11,6 +11,7 @@ from dpcore.mechanisms import entry
 from dplab.sparse import Growth, LossFigure, grid_example, growth, line_example, simulate, simulated_noise
 from pages.data.picker import pick_source
 from pages.shell.controls import Value, choice, control, seed, stops
+from pages.shell.private.data_in_use import escaped, link_to_data
 from pages.shell.status import may_show
 from pages.shell.tasks.memory import remember
 
@@ -87,6 +88,8 @@ class HistogramChoice:
 def choose_histogram() -> HistogramChoice:
     """Return one of the paper's two figures, or the histogram of the data in use."""
     figure = choice("What to release", FIGURES, key="sparse")
+    if figure != "data":
+        link_to_data(f"Public · {escaped(FIGURES[figure])}")
     if figure == "figure-1":
         return HistogramChoice(key=figure, histogram=line_example())
     if figure == "figure-2":

@@ -116,7 +116,7 @@ def _figure_1(seed: int) -> str:
         simulations = settings.simulate("figure-1", line_example())
         private, random = float(simulations.private_loss.mean()), float(simulations.random_loss.mean())
         sentences.append(f"{significant(private)} against {significant(random)} at ε = {exactly(epsilon)}")
-    return f"Figure 1's mean losses are {' and '.join(sentences)}."
+    return f"Figure 1's mean errors are {' and '.join(sentences)}."
 
 
 def _show_theorem(settings: RandomPrivacySettings, *, cells: int, rows: int) -> None:
@@ -149,7 +149,7 @@ def _show_theorem(settings: RandomPrivacySettings, *, cells: int, rows: int) -> 
         reference="Hall, Rinaldo and Wasserman (2013), Definitions 1 and 2, equation 5, Proposition 5.1, Theorem 5.2, "
         "Section 7; Machanavajjhala, Kifer, Abowd, Gehrke and Vilhuber (2008); sharper condition: proved beside the "
         "mechanism.",
-        meaning="θ̂: the release; r of k cells are non-empty; O_P: of that order with high probability. For the "
+        meaning="θ̂: the release; r of k cells are non-empty; $O_P$: of that order with high probability. For the "
         "share γ of data sets, a person alone in a cell is unprotected.",
     )
 

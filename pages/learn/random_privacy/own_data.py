@@ -42,7 +42,7 @@ def own_data() -> None:
     settings = choose_settings()
     if chosen.histogram is None:
         st.info(
-            "These data are private, and losses against them would reveal them, so nothing is computed here. Take the "
+            "These data are private, and errors against them would reveal them, so nothing is computed here. Take the "
             "paper's figures, a public stand-in or generated data, or, if you are the data owner, say so above."
         )
     else:
@@ -111,12 +111,12 @@ def _show_histograms(chosen: HistogramChoice, histogram: Integers, settings: Ran
     left, right = st.columns(2)
     with left:
         st.subheader(f"Total error of {SIMULATIONS} simulations")
-        draw(losses(simulations=simulations, projected=projected), key="loss", title="losses")
+        draw(losses(simulations=simulations, projected=projected), key="loss", title="errors of the simulations")
     with right:
         st.subheader("Growth of the error")
         badge = f"{drawn}, even cells" if projected else f"{truth} · exact means, nothing sampled"
         grown = settings.growth(histogram, projected=projected)
-        draw(growth_curves(grown), key="growth", title="loss against cells", badge=badge)
+        draw(growth_curves(grown), key="growth", title="error against cells", badge=badge)
     private = Guarantee(epsilon=settings.epsilon, neighbours=Neighbours.REPLACE_ONE)
     guarantee = replace(private, gamma=settings.gamma if simulations.spared else 0.0)
     st.markdown(

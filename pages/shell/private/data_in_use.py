@@ -17,7 +17,7 @@ from pages.shell.status import slot, write_status
 
 MOCK_DATA = "Mock data with your columns. They contain no values of your file."
 STYLE = """<style>
-.st-key-status_bar { gap: 0.5rem 0.75rem; }
+.st-key-status_bar { gap: 0.5rem; }
 .st-key-data_in_use { flex: none; width: auto; max-width: 100%; gap: 0 0.5rem; }
 .st-key-status_bar > [data-testid="stLayoutWrapper"]:has(> .st-key-data_in_use) {
   flex: none; width: auto; max-width: 100%;

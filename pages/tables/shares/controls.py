@@ -63,7 +63,7 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[AtLe
 def choose_attributes() -> Source | None:
     """Draw the controls of the rows; None as long as the attributes of a user's file are not named."""
     file = session_file()
-    titles = {GENERATED: "Generated: attributes that go together"}
+    titles = {GENERATED: "Generated: correlated attributes"}
     titles |= {key: f"{sample(key).title}: {len(sample(key).predicates)} predicates" for key in ANSWERED}
     key = choose_data(
         "Rows of yes/no attributes",

@@ -122,6 +122,21 @@
     const inside = plot._fullLayout?._size;
     if (inside && (inside.w < FLAT.w || inside.h < FLAT.h)) report(`only ${Math.round(inside.w)} x ${Math.round(inside.h)} pixels`, plot);
   }
+  // A button's name takes further lines between its words.
+  for (const button of app.querySelectorAll("button")) {
+    if (!isShown(button)) continue;
+    const inside = document.createTreeWalker(button, NodeFilter.SHOW_TEXT), word = document.createRange();
+    while (inside.nextNode()) {
+      const { currentNode: node } = inside;
+      if (!isShown(node.parentElement)) continue;
+      for (const { 0: letters, index } of node.textContent.matchAll(/[\p{L}\p{N}]+/gu)) {
+        word.setStart(node, index);
+        word.setEnd(node, index + letters.length);
+        const tops = [...word.getClientRects()].map(({ top }) => top);
+        if (Math.max(...tops) - Math.min(...tops) > HIGH) report("broken word", button, letters);
+      }
+    }
+  }
   // Two rows of a switch read as two switches.
   for (const group of document.querySelectorAll('.st-key-lesson_switch [data-testid="stButtonGroup"]')) {
     if (new Set([...group.querySelectorAll("button")].map((each) => each.getBoundingClientRect().top)).size > 1) report("switch in two rows", group, group.textContent);

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.kit.browser import Server, visit
+from tests.kit.browser import PHONE, Server, visit
 from tests.kit.rest import settled
 
 SHOWN = ".st-key-data_chart .dpscope-shown"
@@ -27,6 +27,28 @@ def test_releases_follow_each_other_until_a_key_is_pressed_and_stand_still_with_
     expect(shown).to_have_text("release 1 of 20")
     page.wait_for_timeout(3_000)
     expect(shown).to_have_text("release 1 of 20")
+
+
+@pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
+@pytest.mark.parametrize("link", ["", "?data=bimodal&epsilon=0.0316&pin=hierarchy"], ids=["plain", "pinned"])
+def test_on_a_phone_the_bar_of_epsilon_leaves_the_pictures_most_of_the_window(
+    page: Page, server: Server, link: str
+) -> None:
+    """It stays in sight while the page scrolls: the slider, its number and the button beside it share a row."""
+    visit(page, server, link, "data_chart")
+    slider, exact, pin, bar = (
+        page.locator(part).bounding_box()
+        for part in (
+            ".st-key-epsilon_track",
+            ".st-key-epsilon input",
+            ".st-key-pin_button",
+            ".stMain [data-testid=stLayoutWrapper]:has(> .st-key-epsilon_bar)",
+        )
+    )
+    assert slider and exact and pin and bar
+    assert slider["x"] + slider["width"] <= exact["x"] < exact["x"] + exact["width"] <= pin["x"]
+    assert slider["y"] < exact["y"] < slider["y"] + slider["height"] and pin["y"] < exact["y"] + exact["height"]
+    assert slider["width"] > PHONE["width"] / 2.2 and bar["height"] < PHONE["height"] / 5
 
 
 def test_the_true_data_stay_where_they_are_while_releases_are_played(page: Page, server: Server) -> None:

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from dplab.audit.suspects import SUSPECTS
 from pages.charts.palette import DARK, LIGHT
 from pages.learn.kit import SEEDED, Lesson
-from pages.learn.overview import ADDRESSES, DRAWINGS, PATH
+from pages.learn.overview import ACROSS, ADDRESSES, DRAWINGS, PATH, by_group, split_rows
 from pages.learn.view import LESSONS, OVERVIEW, TEACHERS
 from tests import ROOT
 from tests.cases import full_but
@@ -254,6 +254,13 @@ def test_the_wall_has_every_lesson_and_every_page_of_learn() -> None:
     assert [each.value for each in app.caption if " min" in each.value] == minutes
     assert len(OVERVIEW) - len(LESSONS) == 1
     assert set(DRAWINGS) == {each.key for each in OVERVIEW}
+
+
+def test_no_card_is_alone_in_a_further_row() -> None:
+    for group in by_group(OVERVIEW).values():
+        rows = split_rows(group)
+        assert [each for row in rows for each in row] == group and max(map(len, rows)) <= ACROSS
+        assert len(rows) == 1 or min(map(len, rows)) > 1
 
 
 def test_the_wall_starts_with_what_an_epsilon_is_and_has_every_lesson_after_what_it_needs() -> None:

@@ -151,7 +151,7 @@ def test_act_two_draws_the_rows_of_delta_0_and_an_order_without_a_constant() -> 
 
 
 def test_act_two_says_that_the_stable_median_is_for_stable_data() -> None:
-    link = {"median-picture": "Act two", "median-shown": "true", "median-walk": "search"}  # no mechanism walks here
+    link = {"median-picture": "If δ > 0", "median-shown": "true", "median-walk": "search"}  # no mechanism walks here
     app = opened("learn/page.py", lesson="median", **link)
     assert set(drawn(app)) == {"median_delta_chart"} and not app.error and not app.warning
     page = texts(app)

@@ -59,6 +59,12 @@ def asked_of(source: Source, *, margin: float = 0.25, **values: int | float) -> 
     )  # fmt: skip
 
 
+def test_the_bar_names_the_rows_of_the_pictures() -> None:
+    """They are not the data in use on other pages."""
+    names = [each.proto.label.replace("\\", "") for each in sound(opened()).get("page_link")]
+    assert [each for each in names if each.startswith("Public")] == ["Public · two clouds with a margin, 10,000 rows"]
+
+
 def test_cities_tell_the_true_and_the_released_share() -> None:
     app = sound(opened(vectors="cities"))
     source = vectors_of("cities")

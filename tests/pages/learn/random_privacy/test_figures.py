@@ -133,7 +133,7 @@ def test_growth_is_drawn_for_both_and_hatched_below_what_is_possible() -> None:
     assert picture.x.log and picture.y.log
     assert "as k/(εn)" in picture.sentence and "up to k = 25" in picture.sentence
     assert (
-        f"private histograms on the hardest data; at k = 1,024, losses below {found.lower_bound[-1]:.3g}"
+        f"private histograms on the hardest data; at k = 1,024, errors below {found.lower_bound[-1]:.3g}"
         in picture.sentence
     )
     assert Counter(picture.table["histogram"])["impossible (lower bound)"] == len(found.lower_bound)
@@ -150,9 +150,9 @@ def test_after_the_projection_there_is_no_wall_and_log_k_is_a_straight_line() ->
 
 
 def test_a_loss_grows_about_as_log_k_only_where_it_does() -> None:
-    assert loss_growth((10, 100), (0.1, 0.21)) == "2.1 times the loss: it grows about as log k (2 times)"
-    assert loss_growth((10, 100), (0.1, 0.3)) == "3 times the loss; log k grows 2 times"
-    assert loss_growth((10, 100), (0.0, 0.3)) == "a loss of 0.3 of n instead of 0"
+    assert loss_growth((10, 100), (0.1, 0.21)) == "2.1 times the error: it grows about as log k (2 times)"
+    assert loss_growth((10, 100), (0.1, 0.3)) == "3 times the error; log k grows 2 times"
+    assert loss_growth((10, 100), (0.0, 0.3)) == "an error of 0.3 of n instead of 0"
     few, many = widened(epsilon=0.01, n=500)
     assert "about" not in loss_growth(WIDE, (few, many))
 

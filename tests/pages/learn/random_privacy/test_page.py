@@ -31,6 +31,20 @@ def opened(**link: str) -> AppTest:
 
 
 @pytest.mark.parametrize(
+    ("link", "name"),
+    [
+        ({}, "Figure 1 of the paper: 25 cells"),
+        ({"sparse": "figure-2"}, "Figure 2 of the paper: 400 cells"),
+        ({"sparse": "data"}, "Two humps, 10,000 rows"),
+    ],
+)
+def test_the_bar_names_the_rows_of_the_pictures(link: dict[str, str], name: str) -> None:
+    app = sound(opened(**link))
+    names = [each.proto.label.replace("\\", "") for each in app.get("page_link")]
+    assert [each for each in names if each.startswith("Public")] == [f"Public · {name}"]
+
+
+@pytest.mark.parametrize(
     ("link", "histogram"), [({}, line_example()), ({"sparse": "figure-2"}, grid_example(8000))], ids=["one", "two"]
 )
 def test_one_click_redraws_a_figure_of_the_paper(link: dict[str, str], histogram: np.ndarray) -> None:
