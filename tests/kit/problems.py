@@ -25,7 +25,7 @@ from dpcore.core import (
 from dpcore.data.columns import Labels, Number
 from dpcore.data.product import Product
 from dpcore.queries.linear import generated
-from dpcore.queries.ranges import classes_for
+from dpcore.queries.ranges import Cells, classes_for
 from dpcore.randomness import Draw, GaussianCounts, NoisyCounts, Sampler, SparseVector
 from dpcore.randomness.gates import Gate
 
@@ -36,6 +36,20 @@ MAX_OUTCOMES = 10_000
 def dataset_of(problem: Problem, rows: Any) -> Dataset:
     """A data set of these cells."""
     return Dataset(problem.domain, np.array(rows, dtype=np.int64), PROVENANCE)
+
+
+def labels_problem(cells: int, *, n: int, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> Problem:
+    """Counts of so many labels."""
+    domain = Labels(labels=tuple(f"cell {cell}" for cell in range(cells)), missing=False)
+    return Problem(domain=domain, queries=Cells(domain=domain), n=n, neighbours=neighbours)
+
+
+def neighbouring_rows(rows: tuple[int, ...], cells: int, neighbours: Neighbours) -> set[tuple[int, ...]]:
+    """All data sets one row away, their rows in order."""
+    fewer = {(*rows[:place], *rows[place + 1 :]) for place in range(len(rows))}
+    if neighbours is Neighbours.REPLACE_ONE:
+        return {tuple(sorted((*left, cell))) for left in fewer for cell in range(cells)}
+    return fewer | {tuple(sorted((*rows, cell))) for cell in range(cells)}
 
 
 def tiny_domains(entry: Entry) -> list[Domain]:
