@@ -152,12 +152,12 @@ def test_known_answers_of_the_papers() -> None:
     assert (numbers(nets, "points by"), numbers(large, "points by")) == ((None, 4), (None, 10))  # ⌈1/α⌉, not ⌈2/α⌉
     assert numbers(large, "points m")[0] == 1318
     weights = weights_table(points=64, scale=0.1, alpha=0.1, n=10_000, epsilon=1.0)
-    assert numbers(weights, "points that") == (pytest.approx(6.4), 8)
+    assert numbers(weights, "points that") == pytest.approx((6.4, 8))
     small = weights_table(points=16, scale=0.1, alpha=0.1, n=1000, epsilon=1.0)
     assert numbers(small, "points of a small database") == (None, 231)  # of which lists are made on up to 4 cells
     assert math.comb(231 + 3, 3) < 2_500_000 < math.comb(231 + 4, 4)
     polynomials = polynomial_table(attributes=64, width=8, alpha=0.1, n=10_000, epsilon=1.0, beta=0.05)
-    assert numbers(polynomials, "ε of the sanitizer with T = dᵗ") == (1, pytest.approx(0.00079, abs=5e-6))
+    assert numbers(polynomials, "ε of the sanitizer with T = dᵗ") == pytest.approx((1, 0.00079), abs=5e-6)
     assert numbers(polynomials, "noise of a coefficient")[0] == pytest.approx(214_748, abs=1)
     with pytest.raises(ParameterError):
         polynomial_table(attributes=3, width=4, alpha=0.2, n=10_000, epsilon=1.0, beta=0.05)
@@ -191,7 +191,8 @@ def test_errata_of_roth_and_of_hall_rinaldo_and_wasserman() -> None:
     """Theorem 5's quotient of two weights; corners of Proposition 3.1's hypercube, which must add up to 1."""
     table = weights_table(points=64, scale=0.1, alpha=0.1, n=10_000, epsilon=1.0)
     printed, corrected = numbers(table, "exponent x")
-    assert corrected == pytest.approx(0.1 * 10_000 / 4) and printed == 2 * corrected  # errors η‖D‖ and 2η‖D‖, Δ = 2
+    # Errors η‖D‖ and 2η‖D‖, Δ = 2.
+    assert (printed, corrected) == pytest.approx((0.1 * 10_000 / 2, 0.1 * 10_000 / 4))
     printed, corrected = numbers(random_table(cells=25, n=500, epsilon=1.0), "shares of a corner")
     assert corrected == 1.0 and printed is not None and printed > 1.5
     for cells, n, shift in itertools.product((2, 5), (20, 500), (1, 3)):

@@ -13,6 +13,8 @@ from dpcore.core import (
     Domain,
     Entry,
     Floats,
+    Guarantee,
+    HistogramRelease,
     Integers,
     Mechanism,
     Neighbours,
@@ -36,6 +38,17 @@ MAX_OUTCOMES = 10_000
 def dataset_of(problem: Problem, rows: Any) -> Dataset:
     """A data set of these cells."""
     return Dataset(problem.domain, np.array(rows, dtype=np.int64), PROVENANCE)
+
+
+def counts_release(problem: Problem, counts: Integers, *, refused: Booleans | None = None) -> HistogramRelease:
+    """A release of these counts, (T, cells), as of a mechanism of epsilon 1."""
+    return HistogramRelease(
+        problem=problem,
+        guarantee=Guarantee(epsilon=1.0, neighbours=problem.neighbours),
+        sampler="test",
+        refused=np.zeros(len(counts), dtype=np.bool_) if refused is None else refused,
+        counts=counts,
+    )
 
 
 def labels_problem(cells: int, *, n: int, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> Problem:

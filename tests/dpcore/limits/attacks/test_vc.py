@@ -29,6 +29,7 @@ from dpcore.queries.ranges import Cells
 from dpcore.randomness import NoisyCounts, Preview
 from dpcore.randomness.laws import compositions
 from tests.dpcore.limits.best_mechanism import best_gain, neighbouring
+from tests.kit.problems import counts_release
 
 BOTH = pytest.mark.parametrize("neighbours", list(Neighbours))
 
@@ -41,14 +42,7 @@ def problem_on(points: int, *, rows: int, missing: bool = False) -> Problem:
 
 def released(counts: Integers, *, rows: int) -> HistogramRelease:
     """Return a release of these counts."""
-    problem = problem_on(counts.shape[1], rows=rows)
-    return HistogramRelease(
-        problem=problem,
-        guarantee=Guarantee(epsilon=1.0, neighbours=problem.neighbours),
-        sampler="test",
-        refused=np.zeros(len(counts), dtype=np.bool_),
-        counts=counts,
-    )
+    return counts_release(problem_on(counts.shape[1], rows=rows), counts)
 
 
 def data_sets(*, points: int, rows: int, neighbours: Neighbours) -> Integers:
@@ -325,12 +319,5 @@ def test_levels_that_do_not_fit_are_refused() -> None:
 
 def test_a_line_serves_as_well() -> None:
     domain = Number(bits=2)
-    problem = Problem(domain=domain, queries=Cells(domain=domain), n=2)
-    release = HistogramRelease(
-        problem=problem,
-        guarantee=Guarantee(epsilon=1.0, neighbours=problem.neighbours),
-        sampler="test",
-        refused=np.zeros(1, dtype=np.bool_),
-        counts=np.array([[0, 2, 0, 1]]),
-    )
+    release = counts_release(Problem(domain=domain, queries=Cells(domain=domain), n=2), np.array([[0, 2, 0, 1]]))
     np.testing.assert_array_equal(vc.reconstruct(release).chosen, [[False, True, False, True]])

@@ -14,13 +14,11 @@ from dpcore.core import (
     Guarantee,
     Integers,
     Neighbours,
-    ParameterError,
     Problem,
     Provenance,
     ProvenanceKind,
 )
 from dpcore.data.columns import Number
-from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.stable_median import (
     StableMedian,
     answer_chance,
@@ -224,19 +222,6 @@ def test_rows_needed_are_the_fewest_of_which_any_data_are_so_stable(quantile: fl
         assert not mechanism.accuracy(problem(n=bound.rows_needed - 1, neighbours=neighbours), beta).applies
         words = "change before" if neighbours is Neighbours.REPLACE_ONE else "come or go before"
         assert f"{needed:,} rows must {words}" in bound.statement
-
-
-@pytest.mark.parametrize("beta", [0.0, 1.0, -0.1, 2.0, math.nan])
-@pytest.mark.parametrize(
-    "key",
-    [
-        "stable_median", "subsample_commonest", "subsample-groups", "sparse_histogram", "projected_histogram",
-        "unbounded_mean", "exponential_median", "clipped_mean",
-    ],
-)  # fmt: skip
-def test_a_failure_chance_that_is_none_is_refused(key: str, beta: float) -> None:
-    with pytest.raises(ParameterError, match="failure probability must lie between 0 and 1"):
-        entry(key).make().accuracy(problem(n=1000), beta)
 
 
 def test_all_rows_missing_answers_the_reserved_cell_or_nothing() -> None:
