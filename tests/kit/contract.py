@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import (
-    BoundKind,
     DataRelease,
     Dataset,
     Entry,
@@ -29,7 +28,7 @@ from dpcore.core import (
     State,
 )
 from dpcore.randomness import Account, Enumerate, Preview, Sampler, Secure
-from dplab.audit import ROUNDING, Law, aligned, exact_delta, exact_gamma
+from dplab.audit import ROUNDING, Law, aligned, exact_delta, exact_gamma, hockey_stick
 from tests.kit.problems import (
     Clamped,
     dataset_of,
@@ -44,7 +43,7 @@ from tests.kit.problems import (
     variants,
     window_for,
 )
-from tests.kit.statistics import CONTROL, assert_chance_at_most, assert_law_from, assert_other_law, tally_rows
+from tests.kit.statistics import CONTROL, assert_law_from, assert_other_law, tally_rows
 
 TELLING_EPSILONS = (3.0, 12.0)
 
@@ -97,6 +96,15 @@ def check_spending(mechanism: Mechanism, problem: Problem, *, seed: int) -> None
             assert not charge.sigma or charge.squared_shift == sum(step * step for step in told(problem))
         assert account.epsilon <= guarantee.epsilon * (1 + 1e-9), f"spent {account.epsilon}, told {guarantee.epsilon}"
         assert account.delta(guarantee.epsilon) <= guarantee.delta * (1 + 1e-9)
+
+
+def pair_divergence(
+    mechanism: Mechanism, problem: Problem, pair: Sequence[Dataset], *, window: tuple[int, int], epsilon: float
+) -> float:
+    """The larger hockey-stick divergence, of both directions, of the exact laws on two data sets."""
+    paths = Enumerate(window=window)
+    one, other = (paths.law(mechanism, mechanism.prepare(dataset, problem)) for dataset in pair)
+    return max(hockey_stick(one, other, epsilon=epsilon), hockey_stick(other, one, epsilon=epsilon))
 
 
 def louder(mechanism: Mechanism) -> Mechanism:
@@ -178,38 +186,6 @@ def check_tiny_law(
     assert_other_law(tally_rows(control, law[0]), law[1])
 
 
-def check_promise(mechanism: Mechanism, problem: Problem, *, seed: int, beta: float = 0.2, trials: int = 2_000) -> bool:
-    """Of 2,000 releases no more than beta exceed the promised worst error; False if no promise applies.
-
-    A refusal counts as a failure.
-    """
-    bound = mechanism.accuracy(problem, beta)
-    if bound.kind is not BoundKind.GUARANTEE or not bound.applies:
-        return False
-    assert bound.beta == beta
-    for place, dataset in enumerate(ordinary_data(problem)):
-        release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed + place), trials)
-        assert isinstance(release, DataRelease)
-        errors = problem.queries.max_error(release.histogram() - dataset.histogram) / problem.n
-        failures = int((~(errors <= bound.value + 1e-12)).sum())
-        assert_chance_at_most(failures, trials=trials, chance=beta)
-    return True
-
-
-def check_promises(entry: Entry, neighbours: Neighbours, *, seed: int) -> None:
-    """Promises at the defaults, and at parameters and an n generous enough for a guarantee to apply."""
-    generous = {name: value for name, value in (("epsilon", 10.0), ("alpha", 0.5)) if name in entry.controls()}
-    for problem in ordinary_problems(entry, neighbours):
-        check_promise(entry.make(), problem, seed=seed)
-        mechanism = entry.make(**generous)
-        bound = mechanism.accuracy(problem, 0.2)
-        larger = dataclasses.replace(problem, n=max(problem.n, min(bound.rows_needed or 0, 300_000)))
-        applied = check_promise(mechanism, larger, seed=seed)
-        # Where rows are added or removed, a promise about shares hangs on a public n that nothing can check.
-        unsure = neighbours is Neighbours.ADD_REMOVE_ONE and not bound.applies
-        assert applied or unsure or bound.kind is not BoundKind.GUARANTEE, f"no test met the assumptions of {entry.key}"
-
-
 def check_trials(mechanism: Mechanism, problem: Problem, *, seed: int) -> None:
     """Trials are the leading axis of everything, and outcomes() holds everything that is released."""
     for state in prepared(mechanism, problem):
@@ -248,8 +224,13 @@ def check_trials(mechanism: Mechanism, problem: Problem, *, seed: int) -> None:
             assert (release.weights.sum(axis=1) <= 1 + 1e-9).all()
 
 
-def check_declaration(entry: Entry) -> None:
-    """An entry explains itself, its parameters survive a link, and a user who asks for epsilon gets no more of it."""
+def check_declaration(entry: Entry, usual: Sequence[Problem] = ()) -> None:
+    """An entry explains itself, its parameters survive a link, and a user who asks for epsilon gets no more of it.
+
+    Args:
+        entry: of the catalogue.
+        usual: problems of records that are not numbered cells; those of the kit where there are none.
+    """
     for text in (entry.key, entry.title, entry.story, *entry.references):
         assert text.strip()
     assert entry.references
@@ -274,16 +255,16 @@ def check_declaration(entry: Entry) -> None:
         written = json.loads(json.dumps({name: getattr(made, name) for name in entry.controls()}))
         assert entry.make(**written) == made
         assert hash(entry.make(**written)) == hash(made)
-    assert relations(entry), "there is no relation it has a guarantee for"
-    for neighbours in relations(entry):
-        for problem in ordinary_problems(entry, neighbours):
-            guarantee = mechanism.guarantee(problem)
-            for name in ("epsilon", "delta", "gamma"):
-                asked = getattr(mechanism, name, 0.0 if name != "epsilon" else np.inf)
-                assert getattr(guarantee, name) <= asked * (1 + 1e-12), f"more {name} than asked for"
-            bound = mechanism.accuracy(problem, 0.1)
-            assert bound.statement
-            assert bound.reference
+    problems = usual or [each for served in relations(entry) for each in ordinary_problems(entry, served)]
+    assert problems, "there is no relation it has a guarantee for"
+    for problem in problems:
+        guarantee = mechanism.guarantee(problem)
+        for name in ("epsilon", "delta", "gamma"):
+            asked = getattr(mechanism, name, 0.0 if name != "epsilon" else np.inf)
+            assert getattr(guarantee, name) <= asked * (1 + 1e-12), f"more {name} than asked for"
+        bound = mechanism.accuracy(problem, 0.1)
+        assert bound.statement
+        assert bound.reference
 
 
 def check_entry(entry: Entry, *, seed: int) -> None:
@@ -299,5 +280,3 @@ def check_entry(entry: Entry, *, seed: int) -> None:
             for problem in ordinary_problems(entry, neighbours):
                 check_spending(mechanism, problem, seed=seed)
                 check_trials(mechanism, problem, seed=seed)
-        if entry.mechanism.releases == "data":
-            check_promises(entry, neighbours, seed=seed)

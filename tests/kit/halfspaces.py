@@ -9,9 +9,6 @@ import numpy as np
 
 from dpcore.core import Dataset, Floats, Neighbours, Problem, Provenance, ProvenanceKind
 from dpcore.data.sphere import Halfspaces, Sphere
-from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
-from dpcore.randomness import Sampler
-from tests.kit.problems import Clamped
 
 PROVENANCE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 PLANE = np.array([[1, 0], [0, 1], [1, 1], [-1, 0.2], [0, 0]], dtype=np.float64)
@@ -28,20 +25,6 @@ def problem_of(dimensions: int, n: int, neighbours: Neighbours = Neighbours.REPL
 def dataset_of(problem: Problem, rows: Floats) -> Dataset:
     """These rows, made unit vectors."""
     return Dataset(problem.domain, rows, PROVENANCE)
-
-
-def outcomes(
-    mechanism: HalfspaceCounts,
-    dataset: Dataset,
-    problem: Problem,
-    sampler: Sampler,
-    *,
-    window: tuple[int, int],
-    trials: int,
-) -> Floats:
-    """Outcomes (trials, w) with noisy counts clamped to a window, as Enumerate gives them."""
-    state = mechanism.prepare(dataset, problem)
-    return mechanism.run(state, Clamped(sampler, window), trials).outcomes()
 
 
 def hidden_rows(*, epsilon: float, beta: float) -> int:

@@ -13,6 +13,8 @@ from dpcore.core import (
     Domain,
     Entry,
     Floats,
+    Guarantee,
+    HistogramRelease,
     Integers,
     Mechanism,
     Neighbours,
@@ -25,7 +27,7 @@ from dpcore.core import (
 from dpcore.data.columns import Labels, Number
 from dpcore.data.product import Product
 from dpcore.queries.linear import generated
-from dpcore.queries.ranges import classes_for
+from dpcore.queries.ranges import Cells, classes_for
 from dpcore.randomness import Draw, GaussianCounts, NoisyCounts, Sampler, SparseVector
 from dpcore.randomness.gates import Gate
 
@@ -36,6 +38,31 @@ MAX_OUTCOMES = 10_000
 def dataset_of(problem: Problem, rows: Any) -> Dataset:
     """A data set of these cells."""
     return Dataset(problem.domain, np.array(rows, dtype=np.int64), PROVENANCE)
+
+
+def counts_release(problem: Problem, counts: Integers, *, refused: Booleans | None = None) -> HistogramRelease:
+    """A release of these counts, (T, cells), as of a mechanism of epsilon 1."""
+    return HistogramRelease(
+        problem=problem,
+        guarantee=Guarantee(epsilon=1.0, neighbours=problem.neighbours),
+        sampler="test",
+        refused=np.zeros(len(counts), dtype=np.bool_) if refused is None else refused,
+        counts=counts,
+    )
+
+
+def labels_problem(cells: int, *, n: int, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> Problem:
+    """Counts of so many labels."""
+    domain = Labels(labels=tuple(f"cell {cell}" for cell in range(cells)), missing=False)
+    return Problem(domain=domain, queries=Cells(domain=domain), n=n, neighbours=neighbours)
+
+
+def neighbouring_rows(rows: tuple[int, ...], cells: int, neighbours: Neighbours) -> set[tuple[int, ...]]:
+    """All data sets one row away, their rows in order."""
+    fewer = {(*rows[:place], *rows[place + 1 :]) for place in range(len(rows))}
+    if neighbours is Neighbours.REPLACE_ONE:
+        return {tuple(sorted((*left, cell))) for left in fewer for cell in range(cells)}
+    return fewer | {tuple(sorted((*rows, cell))) for cell in range(cells)}
 
 
 def tiny_domains(entry: Entry) -> list[Domain]:

@@ -1,10 +1,10 @@
 """Find labels: labels that were not declared, with noisy counts, where these are above a threshold.
 
 The threshold histogram of ``threshold.py`` on all texts: a text that no row has is empty, and is neither sampled nor
-released. So the texts need no list, and the proof there holds as it stands, for rows under both relations and
-for persons. Which texts have rows shows in nothing but the release: labels are sorted by their text, and the noise of
-one count is drawn even where there is no label. How long a draw takes depends on how many labels there are; that is
-neither published nor recorded.
+released. So the texts need no list. Why it is private: the proof there holds as it stands, for rows under both
+relations and for persons. Which texts have rows shows in nothing but the release: labels are sorted by their text,
+and the noise of one count is drawn even where there is no label. How long a draw takes depends on how many labels
+there are; that is neither published nor recorded.
 
 Notation: epsilon = ε; Laplace scale b = sensitivity/ε in rows; threshold T.
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.core import Blocks, DataRelease, Guarantee, HistogramRelease, Neighbours, Problem
+from dpcore.core import Blocks, DataRelease, Problem
 from dpcore.core.safe_csv import (
     ROWS_A_STEP,
     escape_formula,
@@ -44,6 +44,7 @@ from pages.shell.downloads import synthetic_table
 from pages.tables.marginals.rows import labelled
 from tests import PACKAGES, ROOT
 from tests.kit.ledgers import ANALYST, registered, request_of
+from tests.kit.problems import counts_release
 
 FORMULAS = (
     '=HYPERLINK("http://127.0.0.1","x")', "=1+1", "+1+1", "-2+3", "@SUM(1)", "\t=1", "\r=1", "\n=1", " =1",
@@ -173,11 +174,8 @@ def test_every_released_file_is_escaped_and_report_and_analysis_show_the_labels(
 
 def test_synthetic_and_simulated_rows_are_escaped() -> None:
     on = Labels(labels=("=1+1", "\uff20x", "\ttab", "-5", "plain"))
-    problem = Problem(domain=on, queries=Cells(domain=on), n=5, neighbours=Neighbours.REPLACE_ONE)
-    release: DataRelease = HistogramRelease(
-        problem=problem, guarantee=Guarantee(epsilon=1.0, neighbours=Neighbours.REPLACE_ONE), sampler="preview",
-        refused=np.array([False]), counts=np.array([[1, 1, 1, 1, 1, 0]]),
-    )  # fmt: skip
+    problem = Problem(domain=on, queries=Cells(domain=on), n=5)
+    release: DataRelease = counts_release(problem, np.array([[1, 1, 1, 1, 1, 0]]))
     for written in (
         synthetic_csv(release, columns=["@job"]),
         frame_csv(labelled(Product(names=("@job",), columns=(on,)), np.arange(5)[:, None])),

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from dpcore import Neighbours, Number, ParameterError, Preview, Problem, Secure, Thresholds, catalogue
-from dpcore.core import Bound, Entry, Guarantee, HistogramRelease, HistogramState, Mechanism
+from dpcore.core import Entry, Guarantee, HistogramRelease, HistogramState, Mechanism
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.queries.ranges import Intervals
@@ -115,16 +115,6 @@ def test_secure_releases_have_the_exact_law(entry: Entry, seed: int) -> None:
     contract.check_law(entry, problem, Secure(), seed=seed)
 
 
-@pytest.mark.slow
-@each(
-    [entry for entry in ENTRIES if entry.mechanism.releases == "data"],
-    full=("net-flip", "linear-net", "mwem"),
-    first_alone=True,
-)
-def test_promised_failure_rate(entry: Entry, neighbours: Neighbours, seed: int) -> None:
-    contract.check_promises(entry, neighbours, seed=seed)
-
-
 @each(ENTRIES, served=False)
 def test_a_relation_without_a_guarantee_has_no_release(entry: Entry, neighbours: Neighbours, seed: int) -> None:
     problem = problems.ordinary_problems(entry, neighbours)[0]
@@ -160,14 +150,6 @@ class Overspent(IdentityHistogram):
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
         one, other = (super(Overspent, self).run(state, sampler, trials) for _ in range(2))
         return dataclasses.replace(one, counts=(one.counts + other.counts) // 2)
-
-
-class Overpromised(IdentityHistogram):
-    """Promises a third of the error."""
-
-    def accuracy(self, problem: Problem, beta: float) -> Bound:
-        bound = super().accuracy(problem, beta)
-        return dataclasses.replace(bound, value=bound.value / 3)
 
 
 class CountsRows(IdentityHistogram):
@@ -259,13 +241,6 @@ def test_an_understated_shift_is_caught(seed: int) -> None:
     contract.check_spending(GaussianHistogram(epsilon=1.0), PROBLEM, seed=seed)
     with pytest.raises(AssertionError):
         contract.check_spending(Understated(epsilon=1.0), PROBLEM, seed=seed)
-
-
-def test_a_broken_promise_is_caught(seed: int) -> None:
-    problem = dataclasses.replace(PROBLEM, n=400)
-    assert contract.check_promise(IdentityHistogram(epsilon=1.0), problem, seed=seed)
-    with pytest.raises(AssertionError, match="promised"):
-        contract.check_promise(Overpromised(epsilon=1.0), problem, seed=seed)
 
 
 def test_the_number_of_rows_is_private_under_add_remove() -> None:

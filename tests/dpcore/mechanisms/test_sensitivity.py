@@ -6,6 +6,7 @@ draws are compared themselves, on neighbouring data, draw by draw, with the same
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +29,7 @@ from dpcore import (
     catalogue,
     entry,
 )
-from dpcore.core import Domain, Guarantee, HistogramRelease, PointsRelease, Queries, ValueRelease
+from dpcore.core import Domain, Guarantee, HistogramRelease, Mechanism, PointsRelease, Queries, State, ValueRelease
 from dpcore.data.sources import generated_rows
 from dpcore.randomness import Answers, Choice, Draw, MedianCuts, NoisyComparisons, NoisyCounts, Preview
 from dpcore.randomness.cuts import cut_scores
@@ -88,6 +89,16 @@ def furthest(one: Recording, other: Recording) -> list[tuple[float, float]]:
         per_part = [gap.sum(axis=1) if kind == "sum" else gap.max(axis=1) for gap in differences]
         distances.append((float(np.sum(per_part, axis=0).max()), float(sensitivity)))
     return distances
+
+
+def moves_further_than_told(mechanism: Mechanism, states: Iterable[State], *, seed: int, trials: int) -> bool:
+    """Return whether some draw differs by more than its sensitivity between the first state and a neighbouring one."""
+    runs = []
+    for state in states:
+        runs.append(Recording(seed))
+        mechanism.run(state, runs[-1], trials)
+    pairs = [pair for other in runs[1:] for pair in furthest(runs[0], other)]
+    return any(apart > told * (1 + 1e-12) for apart, told in pairs)
 
 
 def neighbouring(neighbours: Neighbours, rows: list[int], *, size: int) -> list[list[int]]:

@@ -34,7 +34,7 @@ from dpcore.randomness import (
 )
 from dpcore.randomness.cuts import cut_scores
 from dpcore.randomness.laws import clamped_law, gaussian_masses, laplace_mass, laplace_quantile, laplace_tail
-from tests.kit.problems import Clamped, outcomes_of
+from tests.kit.problems import Clamped, counts_release, outcomes_of
 from tests.kit.statistics import CONTROL, assert_law, assert_other_law, tally_rows
 
 LINE = Number(bits=1)
@@ -62,13 +62,7 @@ class Toy(Mechanism):
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
         counts = self.draw(sampler, trials)
         assert len(counts) == trials
-        return HistogramRelease(
-            problem=state.problem,
-            guarantee=self.guarantee(state.problem),
-            sampler=sampler.name,
-            refused=counts[:, 0] == -1,
-            counts=counts,
-        )
+        return counts_release(state.problem, counts, refused=counts[:, 0] == -1)
 
 
 def law_of(draw: Draw, *, window: tuple[int, int] = (0, 2)) -> dict[tuple[float, ...], float]:

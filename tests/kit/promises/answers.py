@@ -39,7 +39,7 @@ from dpcore.queries.inputs import Inputs, fires
 from dpcore.queries.marginals import Marginals as Tables
 from dpcore.queries.marginals import Set
 from dplab.measure import finish
-from tests.kit.promises.cases import BETAS, Case, Grid, claimed, made, releases, row_counts
+from tests.kit.promises.cases import BETAS, Case, Grid, claimed, made, releases, row_counts, tried
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,14 +75,8 @@ class Asked:
                 for epsilon, dataset in product(grid.epsilons, sets):
                     mechanism = entry.make(epsilon=epsilon, **known)
                     if claimed(mechanism, problem):
-                        yield Case(
-                            mechanism=mechanism,
-                            problem=problem,
-                            data=f"{dataset.provenance.title}, {rows:,} rows",
-                            errors=partial(worst, mechanism, dataset, problem),
-                            meets=meets,
-                            trials=min(grid.trials, self.trials),
-                        )
+                        data, trials = f"{dataset.provenance.title}, {rows:,} rows", min(grid.trials, self.trials)
+                        yield tried(worst, mechanism, dataset, problem, data=data, trials=trials, meets=meets)
 
 
 # Any of, all of: k of d attributes.
@@ -362,11 +356,5 @@ def found_labels(entry: Entry, grid: Grid) -> Iterator[Case]:
         bound = round(mechanism.accuracy(problem, beta).value * n)
         for rows in (bound, bound + 1):
             dataset = made(problem, np.array(["ann"] * rows + [None] * (n - rows), dtype=object), "one label")
-            yield Case(
-                mechanism=mechanism,
-                problem=problem,
-                data=f"a label of {rows} rows",
-                errors=partial(label_missed_by, mechanism, dataset, problem),
-                trials=grid.trials,
-                betas=(beta,),
-            )
+            told: dict[str, Any] = {"data": f"a label of {rows} rows", "trials": grid.trials, "betas": (beta,)}
+            yield tried(label_missed_by, mechanism, dataset, problem, **told)

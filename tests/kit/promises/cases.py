@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -159,6 +160,17 @@ def judged(case: Case, *, seed: int) -> list[Row]:
         Row(case=case, beta=beta, bound=bound, silence=silence, errors=None if silence else errors)
         for (beta, bound), silence in zip(told, silences, strict=True)
     ]
+
+
+def tried(
+    measure: Callable[..., Floats],
+    mechanism: Mechanism,
+    dataset: Dataset,
+    problem: Problem,
+    **told: Any,
+) -> Case:
+    """What ``measure`` says of releases: called with mechanism, data set, problem, sampler and trials."""
+    return Case(mechanism=mechanism, problem=problem, errors=partial(measure, mechanism, dataset, problem), **told)
 
 
 def made(problem: Problem, records: NDArray[Any], title: str) -> Dataset:

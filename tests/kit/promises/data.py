@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -14,7 +14,7 @@ from dpcore.data.generators import generate
 from dpcore.data.product import Product
 from dpcore.queries.linear import generated
 from dpcore.queries.ranges import classes_for
-from tests.kit.promises.cases import Case, Grid, claimed, made, releases, row_counts
+from tests.kit.promises.cases import Case, Grid, claimed, made, releases, row_counts, tried
 
 SHAPES = ("all_equal", "bimodal", "sparse")
 ROWS = (1_000, 500_000)
@@ -66,14 +66,8 @@ def cases(entry: Entry, grid: Grid) -> Iterator[Case]:
             continue
         for (rows, meets), shape in product(row_counts(problem), grid.of(*SHAPES)):
             dataset = made(problem, shaped(shape, n=rows, size=queries.domain.size), shape)
-            yield Case(
-                mechanism=mechanism,
-                problem=problem,
-                data=f"{shape}, {rows:,} rows",
-                errors=partial(worst_errors, mechanism, dataset, problem),
-                trials=trials,
-                meets=meets,
-            )
+            data = f"{shape}, {rows:,} rows"
+            yield tried(worst_errors, mechanism, dataset, problem, data=data, trials=trials, meets=meets)
 
 
 def few_rounds(entry: Entry, grid: Grid) -> Iterator[Case]:
@@ -85,11 +79,6 @@ def few_rounds(entry: Entry, grid: Grid) -> Iterator[Case]:
         problem = Problem(domain=domain, queries=queries, n=n, neighbours=neighbours)
         mechanism = entry.make(epsilon=epsilon, rounds=rounds, samples=samples)
         dataset = made(problem, shaped(shape, n=n, size=domain.size), shape)
-        yield Case(
-            mechanism=mechanism,
-            problem=problem,
-            data=f"{shape}, {n:,} rows",
-            errors=partial(worst_errors, mechanism, dataset, problem),
-            trials=min(grid.trials, 100),
-            meets=row_counts(problem)[0][1],
-        )
+        data, meets = f"{shape}, {n:,} rows", row_counts(problem)[0][1]
+        trials = min(grid.trials, 100)
+        yield tried(worst_errors, mechanism, dataset, problem, data=data, trials=trials, meets=meets)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -14,7 +13,7 @@ from dpcore.data.product import Product
 from dpcore.mechanisms.grouped.quantiles import GroupQuantilesRelease
 from dpcore.mechanisms.grouped.release import GroupRelease
 from dpcore.queries.groups import GroupQuantiles, GroupStatistics
-from tests.kit.promises.cases import Case, Grid, made, releases, row_counts
+from tests.kit.promises.cases import Case, Grid, made, releases, row_counts, tried
 
 LINE = Number(low=-3, high=5, bins=100)
 DOMAIN = Product(
@@ -23,7 +22,7 @@ DOMAIN = Product(
 ONE = Product(names=DOMAIN.names[:2], columns=DOMAIN.columns[:2])
 
 
-def means_off(dataset: Dataset, problem: Problem, mechanism: Mechanism, sampler: Preview, trials: int) -> Floats:
+def means_off(mechanism: Mechanism, dataset: Dataset, problem: Problem, sampler: Preview, trials: int) -> Floats:
     """Largest error of a group's mean of the first number, whose rows lie at the start of their cells, per range."""
     release = releases(mechanism, dataset, problem, sampler, trials)
     assert isinstance(release, GroupRelease)
@@ -44,17 +43,12 @@ def grouped(entry: Entry, grid: Grid) -> Iterator[Case]:
         problem = Problem(domain=domain, queries=queries, n=3 * rows, neighbours=neighbours)
         columns = [np.arange(3 * rows) % 3, *(np.full(3 * rows, cell) for _ in numbers)]
         dataset, mechanism = made(problem, np.stack(columns, axis=1), "groups"), entry.make(epsilon=epsilon)
-        yield Case(
-            mechanism=mechanism,
-            problem=problem,
-            data=f"three groups of {rows:,} rows in cell {cell}, {len(numbers)} numbers, degree {degree}",
-            errors=partial(means_off, dataset, problem, mechanism),
-            trials=grid.trials,
-            meets=("rows with a number",),
-        )
+        data = f"three groups of {rows:,} rows in cell {cell}, {len(numbers)} numbers, degree {degree}"
+        meets = ("rows with a number",)
+        yield tried(means_off, mechanism, dataset, problem, data=data, trials=grid.trials, meets=meets)
 
 
-def ranks_off(dataset: Dataset, problem: Problem, mechanism: Mechanism, sampler: Preview, trials: int) -> Floats:
+def ranks_off(mechanism: Mechanism, dataset: Dataset, problem: Problem, sampler: Preview, trials: int) -> Floats:
     """Most rows between a released quantile and the true one, of any group, as a share of n; inf where none is told."""
     queries, release = problem.queries, releases(mechanism, dataset, problem, sampler, trials)
     assert isinstance(release, GroupQuantilesRelease) and isinstance(queries, GroupQuantiles)
@@ -83,11 +77,5 @@ def group_quantiles(entry: Entry, grid: Grid) -> Iterator[Case]:
         for many, meets in row_counts(problem):
             records = np.stack([np.arange(many) % 3, np.arange(many) * cells // many], axis=1)
             dataset = made(problem, records, "groups")
-            yield Case(
-                mechanism=mechanism,
-                problem=problem,
-                data=f"three groups, {many:,} rows evenly over {cells} cells",
-                errors=partial(ranks_off, dataset, problem, mechanism),
-                trials=grid.trials,
-                meets=meets,
-            )
+            data = f"three groups, {many:,} rows evenly over {cells} cells"
+            yield tried(ranks_off, mechanism, dataset, problem, data=data, trials=grid.trials, meets=meets)

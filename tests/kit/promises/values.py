@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from dpcore.mechanisms.robust.stable_mode import StableMode
 from dpcore.mechanisms.subsamples.aggregate import Question, SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import agreement_needed
 from dpcore.queries.ranges import Cells, Thresholds
-from tests.kit.promises.cases import BETAS, NOMINAL, Case, Grid, claimed, made, releases, row_counts
+from tests.kit.promises.cases import BETAS, NOMINAL, Case, Grid, claimed, made, releases, row_counts, tried
 
 LINE = Number(bits=5, missing=True)
 FULL_LINE = Number(bits=5)
@@ -31,11 +32,11 @@ QUANTILES = (0.1, 0.5)
 
 
 def errors_of(
+    measure: Callable[[Integers], Floats],
+    refusal: float,
     mechanism: Mechanism,
     dataset: Dataset,
     problem: Problem,
-    measure: Callable[[Integers], Floats],
-    refusal: float,
     sampler: Preview,
     trials: int,
 ) -> Floats:
@@ -44,6 +45,22 @@ def errors_of(
     assert isinstance(release, ValueRelease)
     found: Floats = np.where(release.refused, refusal, measure(np.maximum(release.values, 0)))
     return found
+
+
+def value_case(
+    mechanism: Mechanism,
+    dataset: Dataset,
+    problem: Problem,
+    measure: Callable[[Integers], Floats],
+    grid: Grid,
+    *,
+    data: str,
+    refusal: float = np.inf,
+    **told: Any,
+) -> Case:
+    """What ``measure`` says of the released cells of a data set that is ``data`` in words."""
+    errors = partial(errors_of, measure, refusal)
+    return tried(errors, mechanism, dataset, problem, data=data, trials=grid.trials, **told)
 
 
 def problems(grid: Grid, domain: Domain, *sizes: int) -> Iterator[tuple[Problem, float]]:
@@ -71,15 +88,8 @@ def between(entry: Entry, grid: Grid) -> Iterator[Case]:
                     continue
                 dataset = made(problem, np.where(np.arange(rows) < low, 0, LINE.ordered - 1), name)
                 measure = partial(missed_by, dataset, problem, quantile)
-                yield Case(
-                    mechanism=mechanism,
-                    problem=problem,
-                    data=f"{name}, q = {quantile}, {rows:,} rows",
-                    errors=partial(errors_of, mechanism, dataset, problem, measure, np.inf),
-                    trials=grid.trials,
-                    meets=meets,
-                    betas=(beta,),
-                )
+                data = f"{name}, q = {quantile}, {rows:,} rows"
+                yield value_case(mechanism, dataset, problem, measure, grid, data=data, meets=meets, betas=(beta,))
 
 
 def off_mean(mean: float, cells: Integers) -> Floats:
@@ -97,17 +107,11 @@ def means(entry: Entry, grid: Grid) -> Iterator[Case]:
         for rows, meets in row_counts(problem):
             cells = LINE.ordered // 2 + np.arange(rows) % 2
             dataset, measure = made(problem, cells, "between cells"), partial(off_mean, float(cells.mean()))
-            yield Case(
-                mechanism=mechanism,
-                problem=problem,
-                data=f"a mean between two cells, {rows:,} rows",
-                errors=partial(errors_of, mechanism, dataset, problem, measure, np.inf),
-                trials=grid.trials,
-                meets=meets,
-            )
+            data = f"a mean between two cells, {rows:,} rows"
+            yield value_case(mechanism, dataset, problem, measure, grid, data=data, meets=meets)
 
 
-def counted_off(dataset: Dataset, problem: Problem, mechanism: Mechanism, sampler: Preview, trials: int) -> Floats:
+def counted_off(mechanism: Mechanism, dataset: Dataset, problem: Problem, sampler: Preview, trials: int) -> Floats:
     """How far released means are from that of the rows with a number, as a share of the range; inf for a refusal."""
     release = releases(mechanism, dataset, problem, sampler, trials)
     assert isinstance(release, MeanRelease)
@@ -124,14 +128,9 @@ def counted_means(entry: Entry, grid: Grid) -> Iterator[Case]:
         cells = np.where(np.arange(problem.n) < share * problem.n, LINE.ordered - 1, 0)
         added = problem.neighbours is Neighbours.ADD_REMOVE_ONE
         dataset = made(problem, np.append(cells, np.full(problem.n * added, LINE.ordered)), "at the ends")
-        yield Case(
-            mechanism=mechanism,
-            problem=problem,
-            data=f"share {share} at the upper end, {problem.n * added} rows without a number",
-            errors=partial(counted_off, dataset, problem, mechanism),
-            trials=grid.trials,
-            meets=(*NOMINAL, "every row has a number"),
-        )
+        data = f"share {share} at the upper end, {problem.n * added} rows without a number"
+        meets = (*NOMINAL, "every row has a number")
+        yield tried(counted_off, mechanism, dataset, problem, data=data, trials=grid.trials, meets=meets)
 
 
 def right(value: int, cells: Integers) -> Floats:
@@ -170,14 +169,8 @@ def stable(entry: Entry, grid: Grid) -> Iterator[Case]:
         for name, rows, refusal in (("barely stable", inside, np.inf), ("unstable, refusals forgiven", 1, 0.0)):
             records = around(problem, rows, quantile=quantile)
             measure = partial(right, stable_rows(mechanism, problem, records)[0])
-            yield Case(
-                mechanism=mechanism,
-                problem=problem,
-                data=f"{name}, q = {quantile}",
-                errors=partial(errors_of, mechanism, made(problem, records, name), problem, measure, refusal),
-                trials=grid.trials,
-                betas=(beta,),
-            )
+            dataset, data = made(problem, records, name), f"{name}, q = {quantile}"
+            yield value_case(mechanism, dataset, problem, measure, grid, data=data, refusal=refusal, betas=(beta,))
 
 
 LABELS = Labels(labels=("a", "b", "c"))
@@ -192,16 +185,8 @@ def stable_modes(entry: Entry, grid: Grid) -> Iterator[Case]:
         gap = step * (mechanism.stability_needed(beta) - 1) + 1  # the second label needs so many more, or one less
         first = min(problem.n, (problem.n + gap) // 2)
         records = np.repeat([0, 1], [first, problem.n - first])
-        yield Case(
-            mechanism=mechanism,
-            problem=problem,
-            data="barely stable",
-            errors=partial(
-                errors_of, mechanism, made(problem, records, "barely stable"), problem, partial(right, 0), np.inf
-            ),
-            trials=grid.trials,
-            betas=(beta,),
-        )
+        dataset = made(problem, records, "barely stable")
+        yield value_case(mechanism, dataset, problem, partial(right, 0), grid, data="barely stable", betas=(beta,))
 
 
 def near(entry: Entry, grid: Grid) -> Iterator[Case]:
@@ -211,13 +196,7 @@ def near(entry: Entry, grid: Grid) -> Iterator[Case]:
         if claimed(mechanism, problem):
             cells = np.arange(problem.n) * LINE.ordered // problem.n
             dataset, measure = made(problem, cells, "even"), partial(off_mean, float(LINE.ordered // 2))
-            yield Case(
-                mechanism=mechanism,
-                problem=problem,
-                data="spread evenly",
-                errors=partial(errors_of, mechanism, dataset, problem, measure, np.inf),
-                trials=grid.trials,
-            )
+            yield value_case(mechanism, dataset, problem, measure, grid, data="spread evenly")
 
 
 SUBSAMPLED: tuple[tuple[Domain, tuple[int, int, int]], ...] = (
@@ -268,12 +247,6 @@ def subsampled(entry: Entry, grid: Grid) -> Iterator[Case]:
         found = barely_agreed(mechanism, problem, beta) if claimed(mechanism, problem) else None
         if found:
             dataset = made(problem, found[1], "barely agreed")
-            yield Case(
-                mechanism=mechanism,
-                problem=problem,
-                data=f"subsamples barely agree, {accounting}",
-                errors=partial(errors_of, mechanism, dataset, problem, partial(right, found[0]), np.inf),
-                trials=grid.trials,
-                betas=(beta,),
-                meets=("enough agreement between subsamples",),
-            )
+            told: dict[str, Any] = {"betas": (beta,), "meets": ("enough agreement between subsamples",)}
+            data = f"subsamples barely agree, {accounting}"
+            yield value_case(mechanism, dataset, problem, partial(right, found[0]), grid, data=data, **told)

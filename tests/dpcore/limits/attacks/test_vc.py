@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any
 
@@ -11,8 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import sparse
-from scipy.optimize import linprog
 
 from dpcore.core import (
     Booleans,
@@ -31,6 +28,8 @@ from dpcore.limits.chance import confusion, replacement_steps
 from dpcore.queries.ranges import Cells
 from dpcore.randomness import NoisyCounts, Preview
 from dpcore.randomness.laws import compositions
+from tests.dpcore.limits.best_mechanism import best_gain, neighbouring
+from tests.kit.problems import counts_release
 
 BOTH = pytest.mark.parametrize("neighbours", list(Neighbours))
 
@@ -43,14 +42,7 @@ def problem_on(points: int, *, rows: int, missing: bool = False) -> Problem:
 
 def released(counts: Integers, *, rows: int) -> HistogramRelease:
     """Return a release of these counts."""
-    problem = problem_on(counts.shape[1], rows=rows)
-    return HistogramRelease(
-        problem=problem,
-        guarantee=Guarantee(epsilon=1.0, neighbours=problem.neighbours),
-        sampler="test",
-        refused=np.zeros(len(counts), dtype=np.bool_),
-        counts=counts,
-    )
+    return counts_release(problem_on(counts.shape[1], rows=rows), counts)
 
 
 def data_sets(*, points: int, rows: int, neighbours: Neighbours) -> Integers:
@@ -65,29 +57,11 @@ def best_recovery(*, points: int, repeats: int, epsilon: float, delta: float, ne
     rows = points * repeats // 2
     data = data_sets(points=points, rows=rows, neighbours=neighbours)
     named = halves.all_halves(points)
-    outcomes = len(named)
-    distance = np.abs(data[:, None] - data[None]).sum(axis=2)
-    pairs = np.argwhere(distance == (2 if neighbours is Neighbours.REPLACE_ONE else 1))
-    law = len(data) * outcomes
-    # Variables: the laws, then for each ordered pair and outcome the excess over e^ε, which adds up to δ at most.
-    triples = list(itertools.product(range(len(pairs)), range(outcomes)))
-    above = sparse.lil_array((len(triples) + len(pairs), law + len(triples)))
-    for number, (pair, outcome) in enumerate(triples):
-        a, b = pairs[pair]
-        above[number, a * outcomes + outcome] = 1
-        above[number, b * outcomes + outcome] = -math.exp(epsilon)
-        above[number, law + number] = -1
-        above[len(triples) + pair, law + number] = 1
-    limits = np.concatenate([np.zeros(len(triples)), np.full(len(pairs), delta)])
-    sums = sparse.lil_array((len(data), law + len(triples)))
-    for h in range(len(data)):
-        sums[h, h * outcomes : (h + 1) * outcomes] = 1
-    gain = np.zeros(law + len(triples))
-    for half in named:
-        h = int(np.flatnonzero((data == repeats * half).all(axis=1))[0])
-        gain[h * outcomes : (h + 1) * outcomes] = (named & half).sum(axis=1) / (points // 2) / outcomes
-    solved = linprog(-gain, A_ub=above.tocsr(), b_ub=limits, A_eq=sums.tocsr(), b_eq=np.ones(len(data)), bounds=(0, 1))
-    return float(-solved.fun)
+    pairs = neighbouring(data, apart=2 if neighbours is Neighbours.REPLACE_ONE else 1)
+    shares = (named[:, None] & named[None]).sum(axis=2) / (points // 2)
+    secrets = (data[None] == repeats * named[:, None]).all(axis=2)
+    gains = (secrets[:, :, None] * shares[:, None]).mean(axis=0, keepdims=True)
+    return best_gain(pairs, gains, epsilon=epsilon, delta=delta)
 
 
 @BOTH
@@ -345,12 +319,5 @@ def test_levels_that_do_not_fit_are_refused() -> None:
 
 def test_a_line_serves_as_well() -> None:
     domain = Number(bits=2)
-    problem = Problem(domain=domain, queries=Cells(domain=domain), n=2)
-    release = HistogramRelease(
-        problem=problem,
-        guarantee=Guarantee(epsilon=1.0, neighbours=problem.neighbours),
-        sampler="test",
-        refused=np.zeros(1, dtype=np.bool_),
-        counts=np.array([[0, 2, 0, 1]]),
-    )
+    release = counts_release(Problem(domain=domain, queries=Cells(domain=domain), n=2), np.array([[0, 2, 0, 1]]))
     np.testing.assert_array_equal(vc.reconstruct(release).chosen, [[False, True, False, True]])

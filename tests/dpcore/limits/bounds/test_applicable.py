@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
-from scipy.sparse import lil_matrix
 
 import dpcore
 from dpcore.core import BoundKind, Dataset, Guarantee, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
@@ -18,6 +15,7 @@ from dpcore.limits.chance import confusion, replacement_steps
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds, classes_for
 from dpcore.randomness.laws import compositions
 from dplab.measure import finish, measure
+from tests.dpcore.limits.best_mechanism import best_gain, neighbouring
 
 BOTH = pytest.mark.parametrize("neighbours", list(Neighbours))
 GENERATED = Provenance(kind=ProvenanceKind.GENERATED, title="test")
@@ -42,29 +40,8 @@ def best_failure(*, cells: int, n: int, within: int, epsilon: float, delta: floa
     # A released histogram in half rows; what matters is which data it is good for.
     grid = np.array(list(itertools.product(range(0, 2 * n + 1), repeat=cells)))
     good = np.unique((np.abs(grid[:, None] - 2 * data[None]).max(axis=2) < within), axis=0)
-    rows, outcomes = len(data), len(good)
-    pairs = [(a, b) for a, b in itertools.permutations(range(rows), 2) if np.abs(data[a] - data[b]).sum() == 2]
-    # Chances of every outcome on every data set; then β; then what each pair's outcomes exceed e^ε by.
-    chances, excess = rows * outcomes, len(pairs) * outcomes
-    above = lil_matrix((excess + len(pairs) + rows, chances + 1 + excess))
-    at = np.zeros(above.shape[0])
-    for pair, (a, b) in enumerate(pairs):
-        for outcome in range(outcomes):
-            line = pair * outcomes + outcome
-            above[line, a * outcomes + outcome], above[line, b * outcomes + outcome] = 1, -math.exp(epsilon)
-            above[line, chances + 1 + line] = -1
-            above[excess + pair, chances + 1 + line] = 1
-        at[excess + pair] = delta
-    for row in range(rows):
-        above[excess + len(pairs) + row, row * outcomes : (row + 1) * outcomes] = -good[:, row].astype(float)
-        above[excess + len(pairs) + row, chances] = at[excess + len(pairs) + row] = -1
-    sums = lil_matrix((rows, above.shape[1]))
-    for row in range(rows):
-        sums[row, row * outcomes : (row + 1) * outcomes] = 1
-    gain = np.zeros(above.shape[1])
-    gain[chances] = 1.0
-    solved = linprog(gain, A_ub=above.tocsr(), b_ub=at, A_eq=sums.tocsr(), b_eq=np.ones(rows), bounds=(0, 1))
-    return float(solved.fun)
+    gains = np.eye(len(data))[:, :, None] * good.T
+    return 1 - best_gain(neighbouring(data), gains, epsilon=epsilon, delta=delta)
 
 
 @pytest.mark.slow

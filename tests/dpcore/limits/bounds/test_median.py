@@ -8,21 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import sparse
-from scipy.optimize import linprog
 
 from dpcore.core import Floats, Integers, ParameterError
 from dpcore.limits.bounds import median, walk
 from dpcore.limits.chance import after_steps
 from dpcore.randomness.laws import compositions, exponential_law, laplace_tail
+from tests.dpcore.limits.best_mechanism import best_gain, neighbouring
 
 TINY = [(1, 2), (1, 5), (2, 2), (3, 2), (4, 2), (2, 3), (3, 3), (3, 4), (4, 3)]
-
-
-def neighbours_of(histograms: Integers) -> list[tuple[int, int]]:
-    """Ordered pairs of histograms that differ in one replaced row."""
-    distance = np.abs(histograms[:, None] - histograms[None]).sum(axis=2)
-    return [(int(a), int(b)) for a, b in np.argwhere(distance == 2)]
 
 
 def optimum(*, n: int, points: int, epsilon: float) -> float:
@@ -32,23 +25,8 @@ def optimum(*, n: int, points: int, epsilon: float) -> float:
     help. Variables are the laws, row by row, and p.
     """
     histograms = compositions(n, points)
-    width = len(histograms) * points + 1
-    rows = sparse.lil_array((len(neighbours_of(histograms)) * points + points, width))
-    limits = np.zeros(rows.shape[0])
-    for number, ((a, b), v) in enumerate(itertools.product(neighbours_of(histograms), range(points))):
-        rows[number, a * points + v], rows[number, b * points + v] = 1, -math.exp(epsilon)
-    for v in range(points):
-        constant = int(np.flatnonzero(histograms[:, v] == n)[0])
-        rows[-1 - v, constant * points + v], rows[-1 - v, width - 1] = -1, 1
-    sums = sparse.lil_array((len(histograms), width))
-    for h in range(len(histograms)):
-        sums[h, h * points : (h + 1) * points] = 1
-    cost = np.zeros(width)
-    cost[-1] = -1
-    solved = linprog(
-        cost, A_ub=rows.tocsr(), b_ub=limits, A_eq=sums.tocsr(), b_eq=np.ones(len(histograms)), bounds=(0, 1)
-    )
-    return float(-solved.fun)
+    gains = (histograms == n).T[:, :, None] * np.eye(points)[:, None]
+    return best_gain(neighbouring(histograms), gains, epsilon=epsilon)
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 2.0])
@@ -92,7 +70,7 @@ def test_the_refusing_mechanism_is_private(n: int, points: int, epsilon: float) 
     refusal = 1 - answers.sum(axis=1, keepdims=True)
     assert refusal.min() >= -1e-12
     law = np.concatenate([answers, np.where(refusal < 1e-12, 0, refusal)], axis=1)
-    before, after = (law[list(side)] for side in zip(*neighbours_of(histograms), strict=True))
+    before, after = (law[list(side)] for side in neighbouring(histograms).T)
     assert (before <= math.exp(epsilon) * after * (1 + 1e-9) + 1e-12).all()
     if n > 1:  # a larger p would not do: the pair of a constant data set and its neighbour is tight
         assert np.max(before[:, -1] / after[:, -1]) == pytest.approx(math.exp(epsilon), rel=1e-9)
@@ -210,7 +188,7 @@ def test_the_stable_median_is_private_with_its_threshold(epsilon: float, delta: 
         law[middle] = laplace_tail(threshold - stability, scale=1 / epsilon)
         law[-1] = 1 - law[middle]
         laws.append(law)
-    worst = max(np.maximum(laws[a] - math.exp(epsilon) * laws[b], 0).sum() for a, b in neighbours_of(histograms))
+    worst = max(np.maximum(laws[a] - math.exp(epsilon) * laws[b], 0).sum() for a, b in neighbouring(histograms))
     exact = float(laplace_tail(threshold - 1, scale=1 / epsilon))
     assert worst <= delta * (1 + 1e-9)
     assert worst == pytest.approx(exact, rel=1e-9)  # the formula is not slack

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import sparse
-from scipy.optimize import linprog
 
 import dpcore
 from dpcore.core import ParameterError
 from dpcore.limits.bounds import minimax
 from dpcore.limits.chance import confusion
 from dpcore.randomness.laws import compositions, laplace_mass
+from tests.dpcore.limits.best_mechanism import best_gain, neighbouring
 
 
 def best_risk(*, cells: int, rows: int, epsilon: float) -> float:
@@ -26,34 +25,9 @@ def best_risk(*, cells: int, rows: int, epsilon: float) -> float:
     """
     data = compositions(rows, cells)
     outputs = np.array(list(itertools.product(range(rows + 1), repeat=cells)))
-    pairs = np.argwhere(np.abs(data[:, None] - data[None]).sum(axis=2) == 2)
-    law = len(data) * len(outputs)
-    keys = np.arange(len(pairs) * len(outputs))
-    pair, outcome = np.divmod(keys, len(outputs))
-    ratio = sparse.csr_array(
-        (
-            np.concatenate([np.ones(len(keys)), np.full(len(keys), -math.exp(epsilon))]),
-            (np.tile(keys, 2), (pairs[pair] * len(outputs) + outcome[:, None]).T.reshape(-1)),
-        ),
-        shape=(len(keys), law + 1),
-    )
-    loss = np.abs(data[:, None] - outputs[None]).sum(axis=2) / rows
-    risk = sparse.block_diag([row[None] for row in loss])
-    risk = sparse.hstack([risk, -np.ones((len(data), 1))])
-    sums = sparse.hstack(
-        [sparse.kron(sparse.eye_array(len(data)), np.ones((1, len(outputs)))), np.zeros((len(data), 1))]
-    )
-    cost = np.zeros(law + 1)
-    cost[-1] = 1
-    solved = linprog(
-        cost,
-        A_ub=sparse.vstack([ratio, risk]).tocsr(),
-        b_ub=np.zeros(len(keys) + len(data)),
-        A_eq=sums.tocsr(),
-        b_eq=np.ones(len(data)),
-        bounds=(0, None),
-    )
-    return float(solved.fun)
+    losses = np.abs(data[:, None] - outputs[None]).sum(axis=2) / rows
+    gains = -np.eye(len(data))[:, :, None] * losses
+    return -best_gain(neighbouring(data), gains, epsilon=epsilon)
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])

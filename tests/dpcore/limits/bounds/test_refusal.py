@@ -7,8 +7,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
-from scipy.sparse import lil_array
 
 from dpcore.core import Floats, Integers, Mechanism, Neighbours, ParameterError, Problem
 from dpcore.data.columns import Labels, Number
@@ -20,6 +18,7 @@ from dpcore.mechanisms.subsamples.aggregate import CommonestCategory
 from dpcore.queries.ranges import Cells, Thresholds, rank
 from dpcore.randomness import Enumerate
 from dpcore.randomness.laws import compositions
+from tests.dpcore.limits.best_mechanism import best_gain
 from tests.kit.problems import dataset_of
 
 BOTH = pytest.mark.parametrize("neighbours", list(Neighbours))
@@ -51,35 +50,10 @@ def best(right: Integers, steps: Integers, *, epsilon: float, delta: float, amon
         among: the data sets on which it is to be right.
         silent: whether a wrong answer is never given, to any data.
     """
-    outcomes = int(right.max()) + 2  # the last one is a refusal
-    pairs = np.argwhere(steps == 1)
-    chances = len(right) * outcomes
-    lines = len(pairs) * outcomes
-    above = lil_array((lines + len(pairs) + len(among), chances + 1 + lines))
-    at = np.zeros(above.shape[0])
-    for pair, (one, other) in enumerate(pairs):
-        for outcome in range(outcomes):
-            line = pair * outcomes + outcome
-            above[line, one * outcomes + outcome], above[line, other * outcomes + outcome] = 1, -math.exp(epsilon)
-            above[line, chances + 1 + line] = -1
-            above[lines + pair, chances + 1 + line] = 1
-        at[lines + pair] = delta
-    for place, each in enumerate(among):
-        above[lines + len(pairs) + place, each * outcomes + right[each]] = -1
-        above[lines + len(pairs) + place, chances] = 1
-    sums = lil_array((len(right), above.shape[1]))
-    bounds = [(0.0, 1.0)] * above.shape[1]
-    for each, answer in enumerate(right):
-        sums[each, each * outcomes : (each + 1) * outcomes] = 1
-        for outcome in range(outcomes - 1):
-            if silent and outcome != answer:
-                bounds[each * outcomes + outcome] = (0.0, 0.0)
-    cost = np.zeros(above.shape[1])
-    cost[chances] = -1
-    solution = linprog(
-        cost, A_ub=above.tocsr(), b_ub=at, A_eq=sums.tocsr(), b_eq=np.ones(len(right)), bounds=bounds, method="highs"
-    )
-    return float(-solution.fun)
+    named = np.arange(int(right.max()) + 2) == right[:, None]  # the last outcome is a refusal
+    allowed = named | (np.arange(named.shape[1]) == named.shape[1] - 1) if silent else None
+    gains = np.eye(len(right))[among][:, :, None] * named
+    return best_gain(np.argwhere(steps == 1), gains, epsilon=epsilon, delta=delta, allowed=allowed)
 
 
 @pytest.mark.slow

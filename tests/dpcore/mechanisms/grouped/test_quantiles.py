@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpcore import Account, Dataset, Labels, Neighbours, Number, ParameterError, Preview, Problem
+from dpcore import Dataset, Labels, Neighbours, Number, ParameterError, Preview, Problem
 from dpcore.core import Integers
 from dpcore.data.product import Product
 from dpcore.mechanisms.grouped.quantiles import GroupQuantileCounts, GroupQuantilesRelease
@@ -86,17 +86,6 @@ def test_a_row_moves_what_is_measured_by_the_sensitivity(cells: int, neighbours:
         shifts.append(int(release.solver.measured(state.rows).sum()))
         assert shifts[-1] == (0 if row[1] == cells else release.solver.plan.steps)
     assert max(shifts) * len(neighbours.histogram_shift) == mechanism.sensitivity(problem)
-
-
-@RELATIONS
-def test_one_draw_spends_epsilon(neighbours: Neighbours) -> None:
-    problem = problem_of(REGION, Number(bins=130), n=5, neighbours=neighbours)
-    mechanism, account = GroupQuantileCounts(epsilon=0.7), Account(Preview(3))
-    state = mechanism.prepare(Dataset(problem.domain, np.zeros((5, 2), dtype=np.int64), PROVENANCE), problem)
-    release = mechanism.run(state, account, 4)
-    assert [charge.epsilon for charge in account.charges] == [0.7] and release.guarantee.epsilon == 0.7
-    assert release.trials == 4 and repr(state) == "<GroupCountsState: private>"
-    np.testing.assert_array_equal(release.part(1, 3).outcomes(), release.outcomes()[1:3])
 
 
 @pytest.mark.parametrize("cells", [60, 150])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import math
 from itertools import product
 from typing import Any
@@ -11,18 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-import dpcore
-from dpcore.core import Floats, Integers, Neighbours, Problem
+from dpcore.core import Floats, Neighbours, Problem
 from dpcore.data.sphere import Sphere
 from dpcore.mechanisms.halfspaces.counting import side_counts
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState, side_answers
-from dpcore.randomness import Account, Enumerate, Preview, Sampler, Secure
+from dpcore.randomness import Preview, Sampler
 from dplab.audit import ROUNDING, exact_delta
 from tests.cases import one_relation
-from tests.kit.contract import louder
-from tests.kit.halfspaces import PLANE, SPACE, dataset_of, outcomes, problem_of
-from tests.kit.statistics import assert_law_from, assert_other_law, tally_rows
+from tests.kit.contract import check_tiny_law
+from tests.kit.halfspaces import PLANE, SPACE, dataset_of, problem_of
 
 every_relation = pytest.mark.parametrize("neighbours", list(Neighbours))
 # universe, rows, parameters: nothing projected, one matrix, two, projections in space, and a net of three.
@@ -125,42 +122,18 @@ def test_the_guarantee_is_tight_and_all_rows_count_in_all_directions(neighbours:
     assert false_delta.delta > 1e-4
 
 
-@every_relation
-@pytest.mark.parametrize("projected", [1, 2, 3, 4])
-def test_spending_is_the_guarantee(neighbours: Neighbours, projected: int, seed: int) -> None:
-    problem = problem_of(3, 60, neighbours)
-    dataset = dataset_of(problem, np.random.default_rng(seed).normal(size=(60, 3)))
-    mechanism = HalfspaceCounts(epsilon=0.7, projected=projected)
-    account = Account(Preview(seed))
-    mechanism.run(mechanism.prepare(dataset, problem), account, 3)
-    assert account.epsilon == mechanism.guarantee(problem).epsilon == 0.7
-    assert len(account.charges) == 1
-
-
 @pytest.mark.slow
 @one_relation
 @cases
-@pytest.mark.parametrize("secure", [False, True], ids=["preview", "secure"])
+@pytest.mark.parametrize("sampler", ["preview", "secure"])
 def test_samplers_draw_the_exact_law(
-    universe: Floats, rows: int, values: dict[str, Any], neighbours: Neighbours, secure: bool, seed: int
+    universe: Floats, rows: int, values: dict[str, Any], neighbours: Neighbours, sampler: str, seed: int
 ) -> None:
-    """40,000 previews, or 15,000 draws at the system's entropy; as many previews of the control are rejected."""
-    problem, window = problem_of(universe.shape[1], rows, neighbours), (-2, rows + 2)
-    draws = 15_000 if secure else 40_000
+    problem = problem_of(universe.shape[1], rows, neighbours)
     # Noise of scale 1 in every case: enough beside the middle to tell it from the control's.
     mechanism = HalfspaceCounts(epsilon=HalfspaceCounts(**values).measured(problem), **values)
     dataset = dataset_of(problem, universe[:rows])
-    law = Enumerate(window=window).law(mechanism, mechanism.prepare(dataset, problem))
-    sampler = Secure() if secure else Preview(seed)
-
-    def drawn() -> Integers:
-        return tally_rows(outcomes(mechanism, dataset, problem, sampler, window=window, trials=draws), law[0])
-
-    assert_law_from(sampler, drawn, law[1])
-    changed = louder(mechanism)
-    assert isinstance(changed, HalfspaceCounts)
-    control = outcomes(changed, dataset, problem, Preview(seed + 1), window=window, trials=draws)
-    assert_other_law(tally_rows(control, law[0]), law[1])
+    check_tiny_law(mechanism, dataset, problem, sampler, window=(-2, rows + 2), seed=seed)
 
 
 @pytest.mark.parametrize(("dimensions", "projected"), [(2, 4), (3, 3), (3, 2), (5, 1), (5, 4)])
@@ -280,18 +253,3 @@ def test_noise_has_the_deviation_told_and_opposites_halve_it(seed: int) -> None:
         both_measured = math.sqrt(2) * m * 2 * k / (0.5 * 200) / math.sqrt(m)
         assert deviation == pytest.approx(both_measured / 2, rel=0.01)
         assert noise.std() != pytest.approx(both_measured, rel=0.3)
-
-
-def test_the_entry() -> None:
-    entry = dpcore.entry("halfspaces")
-    assert entry.serves(problem_of(3, 5).queries)
-    assert entry not in dpcore.serving(problem_of(3, 5).queries)
-    assert entry in dpcore.serving(problem_of(3, 5).queries, releases="answers")
-    assert entry.title and entry.story.endswith(".") and entry.references
-    text = inspect.getmodule(entry.mechanism).__doc__ or ""
-    for part in ("private", "Notation", "References"):
-        assert part in text
-    for name, parameter in entry.controls().items():
-        assert parameter.help and parameter.label
-        for value in (parameter.low, parameter.high, *parameter.stops):
-            assert getattr(entry.make(**{name: value}), name) == value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -45,28 +46,25 @@ def exceeds(tail: Floats, rows: float) -> float:
     return float(tail[first]) if first < len(tail) else 0.0
 
 
+def worst_error(queries: Queries, *, kind: str, spread: float, beta: float) -> float:
+    if kind == "laplace":
+        return worst_error_laplace(queries, scale=spread, beta=beta)
+    return worst_error_gaussian(queries, sigma=spread, beta=beta)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("queries", CLASSES, ids=lambda q: q.key)
-@pytest.mark.parametrize("scale", [0.3, 1.0])
-def test_laplace_noise(queries: Queries, scale: float) -> None:
-    tail = tails(queries, laplace_mass(np.arange(-12, 13), scale=scale))
-    missed = 4 * 2 * np.exp(-13 / scale)
+@pytest.mark.parametrize(("kind", "spread"), [("laplace", 0.3), ("laplace", 1.0), ("gaussian", 0.5), ("gaussian", 2.0)])
+def test_the_worst_query_errs_no_further_but_for_beta(queries: Queries, kind: str, spread: float) -> None:
+    if kind == "laplace":
+        masses, missed = laplace_mass(np.arange(-12, 13), scale=spread), 4 * 2 * np.exp(-13 / spread)
+    else:
+        reach, every = gaussian_masses(spread)
+        masses, missed = every[reach - 12 : reach + 13], 1e-8
+    tail = tails(queries, masses)
     for beta in BETAS:
-        rows = worst_error_laplace(queries, scale=scale, beta=beta)
+        rows = worst_error(queries, kind=kind, spread=spread, beta=beta)
         assert exceeds(tail, rows) + missed <= beta
-        assert exceeds(tail, rows / 4 - 1) > beta, "the control: a promise four times as good would be broken"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("queries", CLASSES, ids=lambda q: q.key)
-@pytest.mark.parametrize("sigma", [0.5, 2.0])
-def test_gaussian_noise(queries: Queries, sigma: float) -> None:
-    reach, masses = gaussian_masses(sigma)
-    sums = 12
-    tail = tails(queries, masses[reach - sums : reach + sums + 1])
-    for beta in BETAS:
-        rows = worst_error_gaussian(queries, sigma=sigma, beta=beta)
-        assert exceeds(tail, rows) + 1e-8 <= beta
         assert exceeds(tail, rows / 4 - 1) > beta, "the control: a promise four times as good would be broken"
 
 
@@ -125,12 +123,7 @@ def test_discrete_gaussian_noise_is_sub_gaussian(sigma: float) -> None:
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 def test_the_promise_grows_as_the_root_of_the_number_of_cells(kind: str) -> None:
     """Four times the cells, twice the error of a sum of cells; a single cell's error hardly grows."""
-
-    def worst(queries: Queries) -> float:
-        if kind == "laplace":
-            return worst_error_laplace(queries, scale=2.0, beta=0.05)
-        return worst_error_gaussian(queries, sigma=2.0, beta=0.05)
-
+    worst = partial(worst_error, kind=kind, spread=2.0, beta=0.05)
     small, large = Number(bits=6), Number(bits=8)
     assert worst(Thresholds(domain=large)) / worst(Thresholds(domain=small)) == pytest.approx(2, rel=0.05)
     assert worst(Intervals(domain=large)) == 2 * worst(Thresholds(domain=large))
@@ -143,16 +136,12 @@ def test_many_queries_need_the_union_bound(kind: str) -> None:
     domain, scale, beta = Number(bits=10), 3.0, 0.05
     every, one = (LinearQueries.of(np.eye(count, 1024), domain=domain) for count in (1024, 1))
 
-    def worst(queries: LinearQueries) -> int:
-        if kind == "laplace":
-            return math.floor(worst_error_laplace(queries, scale=scale, beta=beta))
-        return math.floor(worst_error_gaussian(queries, sigma=scale, beta=beta))
-
-    def exceeds_somewhere(rows: int) -> float:
+    def exceeds_somewhere(queries: LinearQueries) -> float:
+        rows = math.floor(worst_error(queries, kind=kind, spread=scale, beta=beta))
         reach, masses = gaussian_masses(scale)
         gaussian = 2 * masses[reach + rows + 1 :].sum()
         each = gaussian if kind == "gaussian" else 2 * float(laplace_tail(rows + 1, scale=scale))
         return float(-np.expm1(1024 * np.log1p(-each)))
 
-    assert exceeds_somewhere(worst(every)) <= beta
-    assert exceeds_somewhere(worst(one)) > 2 * beta
+    assert exceeds_somewhere(every) <= beta
+    assert exceeds_somewhere(one) > 2 * beta

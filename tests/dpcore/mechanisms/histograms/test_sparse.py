@@ -9,22 +9,16 @@ import numpy as np
 import pytest
 
 from dpcore.core import Dataset, Floats, Guarantee, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
-from dpcore.data.columns import Labels
 from dpcore.mechanisms.histograms.sparse import ProjectedHistogram, SparseHistogram, lone_row_chance, total_noise
 from dpcore.privacy.composition import compose
-from dpcore.queries.ranges import Cells
 from dpcore.randomness import Account, NoisyCounts, Preview
 from dpcore.randomness.laws import compositions
 from dplab.audit import exact_delta, exact_gamma
 from dplab.sparse import line_example
+from tests.kit.problems import labels_problem
 
 MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 CONDITIONS = ("sharper", "paper")
-
-
-def problem(*, cells: int, n: int, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> Problem:
-    domain = Labels(labels=tuple(f"cell {cell}" for cell in range(cells)), missing=False)
-    return Problem(domain=domain, queries=Cells(domain=domain), n=n, neighbours=neighbours)
 
 
 def populations(cells: int) -> Iterator[Floats]:
@@ -65,7 +59,7 @@ class Quiet(SparseHistogram):
 def test_bad_pairs_are_at_most_a_share_gamma(condition: str, cells: int, n: int, gamma: float) -> None:
     """The exact law of run() itself, both directions, over every pair of the product measure."""
     mechanism = SparseHistogram(epsilon=1.0, gamma=gamma, condition=condition)
-    setting = problem(cells=cells, n=n)
+    setting = labels_problem(cells, n=n)
     assert mechanism.spares_empty_cells(setting)
     assert mechanism.guarantee(setting).gamma == gamma
     chances = exact_gamma(mechanism, setting, masses=list(populations(cells)), window=(-2, n + 2))
@@ -77,14 +71,14 @@ def test_bad_pairs_are_at_most_a_share_gamma(condition: str, cells: int, n: int,
 
 def test_sparing_empty_cells_where_the_condition_fails_is_caught() -> None:
     """Control: 3 rows on 3 cells."""
-    mechanism, setting = Bare(epsilon=1.0, gamma=0.3), problem(cells=3, n=3)
+    mechanism, setting = Bare(epsilon=1.0, gamma=0.3), labels_problem(3, n=3)
     assert not SparseHistogram(epsilon=1.0, gamma=0.3).spares_empty_cells(setting)
     assert exact_gamma(mechanism, setting, masses=[np.full(3, 1 / 3)])[0] > 0.3
 
 
 def test_noise_too_small_is_caught() -> None:
     """Control: at 0.8 of the true epsilon every pair that differs is bad."""
-    mechanism, setting = Quiet(epsilon=1.0, gamma=0.2), problem(cells=2, n=6)
+    mechanism, setting = Quiet(epsilon=1.0, gamma=0.2), labels_problem(2, n=6)
     assert exact_gamma(mechanism, setting, masses=[np.full(2, 0.5)])[0] > 0.4
 
 
@@ -123,25 +117,14 @@ def test_numbers_of_the_sharper_condition() -> None:
         assert values == sorted(values)
 
 
-@pytest.mark.parametrize("neighbours", Neighbours)
-def test_the_projected_histogram_is_private_for_all_data(neighbours: Neighbours) -> None:
-    mechanism, setting = ProjectedHistogram(epsilon=1.0), problem(cells=3, n=3, neighbours=neighbours)
-    assert exact_delta(mechanism, setting).delta < 1e-12
-
-
 def test_without_its_condition_it_is_the_projected_histogram() -> None:
-    mechanism, setting = SparseHistogram(epsilon=1.0, gamma=0.1), problem(cells=3, n=3)
+    mechanism, setting = SparseHistogram(epsilon=1.0, gamma=0.1), labels_problem(3, n=3)
     assert mechanism.guarantee(setting) == Guarantee(epsilon=1.0, neighbours=Neighbours.REPLACE_ONE)
     assert exact_delta(mechanism, setting).delta < 1e-12
 
 
-def test_only_the_relation_that_is_proved() -> None:
-    with pytest.raises(ParameterError, match="replacing one"):
-        SparseHistogram().guarantee(problem(cells=3, n=300, neighbours=Neighbours.ADD_REMOVE_ONE))
-
-
 def test_adaptive_composition_is_refused() -> None:
-    promised = SparseHistogram(gamma=0.2).guarantee(problem(cells=3, n=300))
+    promised = SparseHistogram(gamma=0.2).guarantee(labels_problem(3, n=300))
     assert compose([promised, promised]).gamma == pytest.approx(0.4)
     with pytest.raises(ParameterError, match="fixed in advance"):
         compose([promised, promised], fixed_in_advance=False)
@@ -150,7 +133,7 @@ def test_adaptive_composition_is_refused() -> None:
 @pytest.mark.parametrize("mechanism", [ProjectedHistogram(epsilon=0.5), SparseHistogram(epsilon=0.5)])
 def test_promise_holds_and_spending_is_the_claim(mechanism: ProjectedHistogram, seed: int) -> None:
     """At beta = 0.05 at most 5% of 2,000 releases may err more: 158 failures have chance below 1e-6 then."""
-    setting = problem(cells=25, n=500)
+    setting = labels_problem(25, n=500)
     account = Account(Preview(seed))
     state = mechanism.prepare(Dataset(setting.domain, np.repeat(np.arange(25), line_example()), MADE), setting)
     counts = mechanism.run(state, account, 2000).counts

@@ -21,21 +21,15 @@ from dpcore.core import (
     Provenance,
     ProvenanceKind,
 )
-from dpcore.data.columns import Labels
 from dpcore.mechanisms.histograms.threshold import ThresholdHistogram, ThresholdMechanism, least_threshold, person_delta
-from dpcore.queries.ranges import Cells
 from dpcore.randomness import NoisyCounts, Preview, Sampler
 from dpcore.randomness.laws import compositions, laplace_mass, laplace_tail
 from dplab.audit import exact_delta
 from dplab.sparse import expected_noise, grid_example, line_example
+from tests.kit.problems import labels_problem
 
 MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 MANY = ThresholdHistogram(epsilon=3.0, delta=0.1)
-
-
-def problem(*, cells: int, n: int, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> Problem:
-    domain = Labels(labels=tuple(f"cell {cell}" for cell in range(cells)), missing=False)
-    return Problem(domain=domain, queries=Cells(domain=domain), n=n, neighbours=neighbours)
 
 
 class AtTheTie(ThresholdHistogram):
@@ -60,7 +54,7 @@ class QuietWhereEmpty(ThresholdHistogram):
 @pytest.mark.parametrize("mechanism", [MANY, ThresholdHistogram(epsilon=6.0, delta=0.01)])
 def test_delta_is_that_of_a_lone_row(mechanism: ThresholdHistogram, neighbours: Neighbours) -> None:
     """Over all neighbours and both directions, no more and no less than one row's chance to be published."""
-    setting = problem(cells=3, n=3, neighbours=neighbours)
+    setting = labels_problem(3, n=3, neighbours=neighbours)
     lone = float(laplace_tail(mechanism.threshold(setting), scale=mechanism.scale(setting)))
     assert 0.2 * mechanism.delta < lone <= mechanism.delta == mechanism.guarantee(setting).delta
     finding = exact_delta(mechanism, setting, window=(-1, mechanism.threshold(setting) + 4))
@@ -69,13 +63,13 @@ def test_delta_is_that_of_a_lone_row(mechanism: ThresholdHistogram, neighbours: 
 
 @pytest.mark.parametrize("neighbours", Neighbours)
 def test_the_tie_at_the_threshold_is_caught(neighbours: Neighbours) -> None:
-    setting = problem(cells=2, n=2, neighbours=neighbours)
+    setting = labels_problem(2, n=2, neighbours=neighbours)
     assert exact_delta(AtTheTie(epsilon=3.0, delta=0.1), setting, window=(-1, 8)).delta > 0.1
 
 
 def test_noise_for_one_cell_is_caught_where_two_change() -> None:
     broken = QuietWhereEmpty(epsilon=3.0, delta=0.1)
-    assert exact_delta(broken, problem(cells=2, n=8), window=(-4, 12)).delta > 0.1
+    assert exact_delta(broken, labels_problem(2, n=8), window=(-4, 12)).delta > 0.1
 
 
 @pytest.mark.parametrize("delta", [0.1, 1e-6, 1e-12])
@@ -107,7 +101,7 @@ def divergence(one: Integers, other: Integers, *, epsilon: float, threshold: int
 @pytest.mark.parametrize("rows", [2, 3])
 def test_a_person_of_several_rows_is_protected_over_all_partitions(rows: int) -> None:
     """All ways to put the person's rows into three cells, beside all small tables of others, in both directions."""
-    setting = problem(cells=3, n=3, neighbours=Neighbours.ADD_REMOVE_ONE)
+    setting = labels_problem(3, n=3, neighbours=Neighbours.ADD_REMOVE_ONE)
     mechanism = ThresholdHistogram(epsilon=1.0, delta=0.001)
     threshold, scale = mechanism.threshold(setting), mechanism.scale(setting)
     promised = mechanism.person_guarantee(setting, rows)
@@ -144,7 +138,7 @@ def test_it_is_as_accurate_as_random_privacy_on_the_papers_figures(
     histogram: Integers, epsilon: float, seed: int
 ) -> None:
     """Random privacy's loss before the projection, and the lone row is protected; noise everywhere has ten times it."""
-    setting = problem(cells=len(histogram), n=int(histogram.sum()))
+    setting = labels_problem(len(histogram), n=int(histogram.sum()))
     data = Dataset(setting.domain, np.repeat(np.arange(len(histogram)), histogram), MADE)
     mechanism = ThresholdHistogram(epsilon=epsilon, delta=1e-6)
     release = mechanism.run(mechanism.prepare(data, setting), Preview(seed), 2000)
@@ -159,7 +153,7 @@ def test_it_is_as_accurate_as_random_privacy_on_the_papers_figures(
 
 
 def test_labels_of_few_rows_are_hidden_and_the_rest_is_published_with_its_noise() -> None:
-    setting = problem(cells=3, n=1003)
+    setting = labels_problem(3, n=1003)
     data = Dataset(setting.domain, np.repeat([0, 1], [3, 1000]), MADE)
     mechanism = ThresholdHistogram(epsilon=1.0, delta=1e-6)
     release = mechanism.run(mechanism.prepare(data, setting), Preview(1), 50)

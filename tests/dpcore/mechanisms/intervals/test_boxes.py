@@ -22,7 +22,7 @@ from dpcore.randomness import Draw, MedianCuts, Sampler
 from dplab.audit import exact_delta, smallest_epsilon
 from dplab.measure import finish
 from tests.cases import full_but
-from tests.dpcore.mechanisms.test_sensitivity import Recording, furthest
+from tests.dpcore.mechanisms.test_sensitivity import moves_further_than_told
 from tests.kit.attribute_tables import correlated, every_record
 from tests.kit.problems import PROVENANCE
 from tests.kit.statistics import assert_law, assert_other_law, tally_rows
@@ -169,19 +169,12 @@ def test_no_neighbour_moves_scores_further_than_told(
     base = records[np.random.default_rng(seed).integers(0, len(records), 40)]
     problem = problem_of(sizes, n=40, neighbours=neighbours)
     common = base[:-1] if neighbours is Neighbours.REPLACE_ONE else base
-
-    def exceeded(mechanism: BoxCuts) -> bool:
-        runs = []
-        for rows in (base, *(np.concatenate([common, [record]]) for record in records)):
-            runs.append(Recording(seed))
-            cells = np.ravel_multi_index(tuple(rows.T), sizes)
-            counts = np.bincount(cells, minlength=len(records)).reshape(sizes)
-            mechanism.run(BoxState(problem=problem, rows=counts), runs[-1], 10)
-        pairs = [pair for other in runs[1:] for pair in furthest(runs[0], other)]
-        return any(apart > told * (1 + 1e-12) for apart, told in pairs)
-
-    assert not exceeded(BoxCuts(levels=levels))
-    assert exceeded(Halved(levels=levels))
+    states = []
+    for rows in (base, *(np.concatenate([common, [record]]) for record in records)):
+        counts = np.bincount(np.ravel_multi_index(tuple(rows.T), sizes), minlength=len(records)).reshape(sizes)
+        states.append(BoxState(problem=problem, rows=counts))
+    assert not moves_further_than_told(BoxCuts(levels=levels), states, seed=seed, trials=10)
+    assert moves_further_than_told(Halved(levels=levels), states, seed=seed, trials=10)
 
 
 @pytest.mark.parametrize("sizes", [(7, 5), (5, 4, 3)])

@@ -25,7 +25,7 @@ from dpcore.mechanisms.intervals.rectangles import RectangleRelease, RectanglesR
 from dpcore.randomness import Draw, MedianCuts, Sampler
 from dplab.audit import exact_delta
 from tests.cases import full_but
-from tests.dpcore.mechanisms.test_sensitivity import Recording, furthest
+from tests.dpcore.mechanisms.test_sensitivity import moves_further_than_told
 from tests.kit.problems import PROVENANCE, dataset_of
 from tests.kit.statistics import assert_chance_at_most
 
@@ -212,18 +212,13 @@ def test_half_the_noise_on_either_axis_is_caught_draw_by_draw(axis: str, neighbo
     base = np.random.Generator(np.random.SFC64(seed)).integers(0, 16, 40)
     moved = [[*base[:-1], cell] for cell in range(16)]
     added = [[*base, cell] for cell in range(16)]
-
-    def exceeded(mechanism: RectangleRelease) -> bool:
-        runs = []
-        for rows in [base, *(moved if neighbours is Neighbours.REPLACE_ONE else added)]:
-            runs.append(Recording(seed))
-            mechanism.run(HistogramState(problem=problem, histogram=dataset_of(problem, rows).histogram), runs[-1], 30)
-        pairs = [pair for other in runs[1:] for pair in furthest(runs[0], other)]
-        return any(apart > told * (1 + 1e-12) for apart, told in pairs)
-
-    assert not exceeded(RectangleRelease(levels=2))
+    states = [
+        HistogramState(problem=problem, histogram=dataset_of(problem, rows).histogram)
+        for rows in [base, *(moved if neighbours is Neighbours.REPLACE_ONE else added)]
+    ]
+    assert not moves_further_than_told(RectangleRelease(levels=2), states, seed=seed, trials=30)
     factors: dict[str, Any] = {axis: 0.5}
-    assert exceeded(Faulty(levels=2, **factors))
+    assert moves_further_than_told(Faulty(levels=2, **factors), states, seed=seed, trials=30)
 
 
 @pytest.mark.slow

@@ -23,8 +23,9 @@ from dpcore.mechanisms.intervals.printed import PrintedIntervals
 from dpcore.mechanisms.intervals.recursive import RecursiveIntervals, error_growth
 from dpcore.randomness import Account, Enumerate, Preview
 from dpcore.randomness.cuts import cut_scores
-from dplab.audit import exact_delta, hockey_stick
+from dplab.audit import exact_delta
 from tests.cases import full_but
+from tests.kit.contract import pair_divergence
 from tests.kit.intervals import (
     TINY_LINES,
     Adversary,
@@ -99,13 +100,8 @@ def test_half_the_sensitivity_of_cuts_is_caught_where_many_cuts_tie() -> None:
     pair = ([0, 0, 61, 61, 63], [0, 61, 61, 63, 63])
 
     def loss(factor: float) -> float:
-        laws = [
-            Enumerate(window=(0, 1)).law(
-                Broken(inner=mechanism, factor=factor), mechanism.prepare(dataset_of(domain, rows), problem)
-            )
-            for rows in pair
-        ]
-        return max(hockey_stick(*laws, epsilon=4.0), hockey_stick(*laws[::-1], epsilon=4.0))
+        broken, data = Broken(inner=mechanism, factor=factor), [dataset_of(domain, rows) for rows in pair]
+        return pair_divergence(broken, problem, data, window=(0, 1), epsilon=4.0)
 
     assert loss(1.0) <= 1e-12
     assert loss(2.0) > 1e-3

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpcore import DataError, Dataset, Neighbours, ParameterError, Preview, Problem, Provenance, ProvenanceKind, entry
+from dpcore import DataError, Dataset, Neighbours, ParameterError, Preview, Problem, Provenance, ProvenanceKind
 from dpcore.core import Floats, Guarantee, Integers
 from dpcore.data.lists import COLLEGE, DecisionLists, college_domain, college_students
 from dpcore.mechanisms.marginals import list_polynomials
@@ -25,7 +25,6 @@ from dpcore.mechanisms.marginals.list_polynomials import (
     whole_coefficients,
 )
 from dpcore.queries.inputs import Inputs
-from dpcore.randomness import Account
 from dplab.audit import ROUNDING, exact_delta
 from tests.cases import full_but
 from tests.kit.statistics import assert_chance_at_most
@@ -225,18 +224,6 @@ def test_the_promise_is_kept_and_noise_is_weighed(seed: int) -> None:
     assert weighed.plan(hurried).deviation < 0.9 * blind.plan(hurried).deviation, "few rows: bias is cheaper than noise"
 
 
-@pytest.mark.parametrize("neighbours", list(Neighbours))
-def test_spending_is_within_the_guarantee(neighbours: Neighbours, seed: int) -> None:
-    domain = college_domain(4)
-    problem = Problem(domain=domain, queries=Inputs(domain=domain), n=50, neighbours=neighbours)
-    mechanism = DecisionListMarginals(epsilon=0.3, degree=3)
-    account = Account(Preview(seed))
-    rows = college_students(n=50, rules=4, seed=seed)
-    mechanism.run(mechanism.prepare(Dataset(domain, rows, PUBLIC), problem), account, 2)
-    assert 0 < account.epsilon <= 0.3 * (1 + 1e-9)
-    assert not any(charge.sigma for charge in account.charges)
-
-
 def test_students_fit_their_domain_and_read_well(seed: int) -> None:
     for rules in (1, 3, 6):
         rows = college_students(n=500, rules=rules, seed=seed)
@@ -265,10 +252,3 @@ def test_what_cannot_be_is_refused() -> None:
     ):
         with pytest.raises(ParameterError):
             make()
-
-
-def test_the_entry_explains_itself() -> None:
-    listed = entry("marginals-decision-lists")
-    problem = problem_of(3, rules=2, n=100)
-    assert listed.serves(problem.queries)
-    assert listed.make(epsilon=0.5).guarantee(problem).epsilon == 0.5

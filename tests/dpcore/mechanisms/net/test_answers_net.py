@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -22,7 +21,6 @@ from dplab.measure import finish
 from dplab.small_databases import SizeErrors, errors_by_size
 from tests.kit.contract import check_privacy
 from tests.kit.problems import dataset_of
-from tests.kit.statistics import CONTROL, assert_law, assert_other_law, uniform_below
 
 
 def question(bits: int, *, queries: int = 50, n: int = 10_000, seed: int = 1) -> tuple[Dataset, Problem]:
@@ -124,23 +122,6 @@ def test_a_list_counted_by_cell_is_the_list_of_points(seed: int) -> None:
     for points, score in zip(every, net.candidates.scores, strict=True):
         sums = units[:, points].sum(axis=1)
         assert score == -np.abs(5 * (units @ counts) - counts.sum() * sums).max()
-
-
-@pytest.mark.slow
-def test_the_whole_number_draw_from_a_counted_list_has_the_exact_law(seed: int) -> None:
-    units, counts = np.array([[0, 500, 1000], [1000, 200, 0]]), np.array([9, 1, 6])
-    net = ListedNet(units, truth=units @ counts, points=4, rows=16)
-    weights = np.exp(net.candidates.scores / 4000)
-    law = weights / weights.sum()
-    places = {tuple(each): place for place, each in enumerate(net.candidates.at(np.arange(len(law))).tolist())}
-    below = uniform_below(np.random.Generator(np.random.SFC64(seed)))
-
-    def tally(rate: Fraction) -> Integers:
-        drawn = [places[tuple(net.draw_exactly(below, rate=rate).tolist())] for _ in range(6_000)]
-        return np.bincount(drawn, minlength=len(law))
-
-    assert_law(tally(Fraction(1, 4000)), law)
-    assert_other_law(tally(Fraction(CONTROL) / 4000), law)
 
 
 @pytest.mark.slow

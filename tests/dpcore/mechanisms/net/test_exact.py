@@ -30,6 +30,7 @@ from dpcore.mechanisms.net.layers import Layers
 from dpcore.randomness import choices
 from dplab.audit import ROUNDING, Law, aligned, datasets, hockey_stick, neighbouring_pairs
 from tests.cases import full_but
+from tests.dpcore.mechanisms.net.test_bands import databases
 from tests.kit.problems import dataset_of
 
 CLASSES: list[Any] = [Thresholds, Intervals, Cells]
@@ -250,7 +251,7 @@ def preview_law(layers: Layers, rate: float) -> dict[tuple[int, ...], float]:
     """The law of Layers.draw from the numbers it uses, up to the rounding of this sum."""
     boxes, found = layers.boxes(rate), Counter[tuple[int, ...]]()
     kernel, last = layers.kernel, layers.widest // layers.boxes(rate).step
-    every = np.array([each for each in _multisets(kernel)])
+    every = databases(kernel)
     extents = kernel.extent(every)
     for start, stop, logs, share in zip(boxes.start, boxes.stop, boxes.logs, boxes.shares, strict=True):
         if not share:
@@ -268,12 +269,6 @@ def preview_law(layers: Layers, rate: float) -> dict[tuple[int, ...], float]:
     return {points: chance / total for points, chance in found.items()}
 
 
-def _multisets(kernel: Kernel) -> list[tuple[int, ...]]:
-    """All databases of a kernel."""
-    places = range(kernel.cells + kernel.free_end)
-    return [each for each in product(places, repeat=kernel.points) if list(each) == sorted(each)]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("epsilon", [0.3, 4.0, 20.0])
@@ -287,9 +282,9 @@ def test_previews_have_the_law_up_to_rounding_and_are_as_close(
         for data in datasets(size=3, rows=rows):
             kernel = kind(counts=np.bincount(data, minlength=3)[:2], points=2, rows=3, free_end=True)
             law = preview_law(Layers(kernel), rate)
-            every = _multisets(kernel)
-            weights = np.exp(-rate * kernel.extent(np.array(every)).sum(axis=1))
-            laws[data] = np.array([law[each] for each in every])
+            every = databases(kernel)
+            weights = np.exp(-rate * kernel.extent(every).sum(axis=1))
+            laws[data] = np.array([law[tuple(each)] for each in every.tolist()])
             np.testing.assert_allclose(laws[data], weights / weights.sum(), rtol=1e-11)
     for neighbours in Neighbours:
         worst = 0.0

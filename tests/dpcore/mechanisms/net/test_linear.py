@@ -128,14 +128,21 @@ def loosened(mechanism: LinearNet, problem: Problem, epsilon: float) -> float:
 
 
 @pytest.mark.slow
-def test_the_whole_number_draw_has_the_exact_law_and_one_at_another_rate_does_not(seed: int) -> None:
+@pytest.mark.parametrize(
+    ("units", "counts", "points"),
+    [(QUERIES.units, [9, 1, 6, 4], 3), (np.array([[0, 500, 1000], [1000, 200, 0]]), [9, 1, 6], 4)],
+    ids=["a list of points", "a list counted by cell"],
+)
+def test_the_whole_number_draw_has_the_exact_law_and_one_at_another_rate_does_not(
+    units: Integers, counts: list[int], points: int, seed: int
+) -> None:
     """8,000 draws from a seed; the control at 1.3 times the rate passes with chance 4e-23."""
-    counts = np.array([9, 1, 6, 4])
-    net = ListedNet(QUERIES.units, truth=QUERIES.units @ counts, points=3, rows=20)
+    net = ListedNet(units, truth=units @ np.array(counts), points=points, rows=sum(counts))
+    assert net.candidates.counted == (points == 4)
     rate = Fraction(1, 4000)  # per unit of score: a few of the 20 databases carry most of the weight
     weights = np.exp(float(rate) * (net.candidates.scores - net.candidates.scores.max()))
-    law, places = weights / weights.sum(), {tuple(each): k for k, each in enumerate(net.candidates.points.tolist())}
-
+    law = weights / weights.sum()
+    places = {tuple(each): place for place, each in enumerate(net.candidates.at(np.arange(len(law))).tolist())}
     below = uniform_below(np.random.Generator(np.random.SFC64(seed)))
 
     def tally(at: Fraction) -> Integers:
@@ -257,13 +264,6 @@ def test_noise_in_every_cell_moves_weighted_sums_no_further_than_promised(kind: 
         worst = queries.max_error(noise)
         assert_chance_at_most(int((worst > promised).sum()), trials=4000, chance=0.1)
         assert np.quantile(worst, 0.9) > promised / 3, "the promise is so loose that nothing was tested"
-
-
-def test_beta_is_checked() -> None:
-    problem = Problem(domain=LINE, queries=QUERIES, n=10)
-    for beta in (0.0, 1.0, math.nan):
-        with pytest.raises(ParameterError):
-            LinearNet().accuracy(problem, beta)
 
 
 def test_rows_that_do_not_fit_weigh_nothing_but_count() -> None:

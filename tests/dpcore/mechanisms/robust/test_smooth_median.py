@@ -27,6 +27,8 @@ from dpcore.queries.ranges import Thresholds
 from dpcore.randomness import Enumerate, Preview
 from dpcore.randomness.laws import laplace_mass
 from dplab.audit.exact import hockey_stick
+from tests.kit.contract import pair_divergence
+from tests.kit.problems import neighbouring_rows
 from tests.kit.statistics import assert_chance_at_most
 
 Rows = tuple[int, ...]
@@ -38,29 +40,16 @@ def median(rows: Rows) -> int:
     return sorted(rows)[-(-len(rows) // 2) - 1] if rows else 0
 
 
-def changed(rows: Rows, cells: int) -> set[Rows]:
-    """All data sets with at most one row replaced."""
-    return {
-        tuple(sorted((*rows[:place], cell, *rows[place + 1 :]))) for place in range(len(rows)) for cell in range(cells)
-    }
-
-
-def resized(rows: Rows, cells: int) -> set[Rows]:
-    """All data sets with one row more or less, and the data set itself."""
-    fewer = {(*rows[:place], *rows[place + 1 :]) for place in range(len(rows))}
-    return {rows} | fewer | {tuple(sorted((*rows, cell))) for cell in range(cells)}
-
-
-NEIGHBOURS = {Neighbours.REPLACE_ONE: changed, Neighbours.ADD_REMOVE_ONE: resized}
 RELATIONS = pytest.mark.parametrize("relation", Neighbours)
 
 
 def moves_by_definition(rows: Rows, cells: int, relation: Neighbours) -> list[int]:
     """How far one row moves the median of any data set within 0, 1, … n changes: every data set is visited."""
-    level, found, near = {rows}, [], NEIGHBOURS[relation]
+    level, found = {rows}, []
     for _ in range(len(rows) + 1):
-        found.append(max(abs(median(each) - median(one)) for each in level for one in near(each, cells)))
-        level = {one for each in level for one in near(each, cells)}
+        near = {each: neighbouring_rows(each, cells, relation) for each in level}
+        found.append(max(abs(median(each) - median(one)) for each in level for one in near[each]))
+        level = level.union(*near.values())
     return found
 
 
@@ -97,7 +86,7 @@ def test_one_row_moves_the_step_by_at_most_one_and_the_median_by_at_most_its_wid
         (cell, moves), at = moves_of(rows, 4, relation=relation), 0
         at = steps.step(moves)
         assert moves[0] <= steps.widths[at]
-        for other in NEIGHBOURS[relation](rows, 4):
+        for other in neighbouring_rows(rows, 4, relation):
             near, others = moves_of(other, 4, relation=relation)
             moved.add(abs(at - steps.step(others)))
             assert abs(cell - near) <= min(steps.widths[at], steps.widths[steps.step(others)])
@@ -147,12 +136,9 @@ def test_data_that_move_over_the_whole_range_have_a_step_where_the_last_width_is
     domain, mechanism = Number(bits=2), SmoothMedian(epsilon=epsilon, delta=1e-6)
     problem = Problem(domain=domain, queries=Thresholds(domain=domain), n=2)
     assert mechanism.ladder(problem).widths[-1] >= 3
-    laws = []
-    for rows in ([0, 3], [0, 2]):
-        state = mechanism.prepare(Dataset(domain, np.array(rows), GENERATED), problem)
-        laws.append(Enumerate(window=(0, 3)).law(mechanism, state))
-    for pair in (laws, laws[::-1]):
-        assert hockey_stick(*pair, epsilon=epsilon) <= mechanism.guarantee(problem).delta <= 1e-6
+    pair = [Dataset(domain, np.array(rows), GENERATED) for rows in ([0, 3], [0, 2])]
+    found = pair_divergence(mechanism, problem, pair, window=(0, 3), epsilon=epsilon)
+    assert found <= mechanism.guarantee(problem).delta <= 1e-6
 
 
 def test_powers_of_two_break_it_and_an_enumeration_of_two_data_sets_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,12 +154,10 @@ def test_powers_of_two_break_it_and_an_enumeration_of_two_data_sets_says_so(monk
     def worst() -> float:
         found, mechanism = 0.0, SmoothMedian(epsilon=1.0, delta=claimed)
         for equal in range(1, 100, 2):  # rows in the middle; one of them leaves for the end
-            laws = []
-            for ends in ((0, 0), (-1, 1)):
-                counts = [(101 - equal) // 2, equal + ends[0], (101 - equal) // 2 + ends[1]]
-                state = mechanism.prepare(Dataset(domain, np.repeat([0, 32, 63], counts), GENERATED), problem)
-                laws.append(Enumerate(window=(0, 63)).law(mechanism, state))
-            found = max(found, *(hockey_stick(*pair, epsilon=1.0) for pair in (laws, laws[::-1])))
+            side = (101 - equal) // 2
+            counts = [side, equal, side], [side, equal - 1, side + 1]
+            pair = [Dataset(domain, np.repeat([0, 32, 63], each), GENERATED) for each in counts]
+            found = max(found, pair_divergence(mechanism, problem, pair, window=(0, 63), epsilon=1.0))
         return found
 
     assert worst() <= claimed

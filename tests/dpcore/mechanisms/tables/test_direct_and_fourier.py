@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from itertools import combinations
 from typing import Any
 
@@ -160,28 +159,6 @@ def test_the_planner_beats_both_where_tables_are_many() -> None:
     table = (0, 1, 2)
     planner, fourier = (m.plan(problem).cell_sigma(table) for m in (ResidualPlanner(lean=1.0), FourierTables()))
     assert planner < fourier < DirectTables().sigma(problem)
-
-
-@pytest.mark.parametrize("key", ["residual-planner", "direct-tables", "fourier-tables"])
-def test_entries_explain_themselves(key: str) -> None:
-    listed = entry(key)
-    assert listed.mechanism.releases == "answers"
-    explanation = (inspect.getmodule(listed.mechanism).__doc__ or "").casefold()
-    assert all(part in explanation for part in ("private", "notation", "references"))
-    assert listed.story.endswith(".")
-    mechanism = listed.make(**listed.tiny)
-    assert listed.make(**{name: getattr(mechanism, name) for name in listed.controls()}) == mechanism
-    for name, parameter in listed.controls().items():
-        assert parameter.help
-        for stop in parameter.stops:
-            parameter.check(name=name, value=stop)
-    for neighbours in Neighbours:
-        problem = problem_of((2, 2, 2), ways=2, n=500, neighbours=neighbours)
-        bound = mechanism.accuracy(problem, 0.05)
-        assert 0 < bound.value * 500 <= (bound.rows_needed or 0)
-        assert listed.serves(problem.queries)
-        assert mechanism.guarantee(problem).delta <= 0.01
-        assert min(mechanism.preview_seconds(problem)) >= 0
 
 
 def test_other_questions_are_refused() -> None:

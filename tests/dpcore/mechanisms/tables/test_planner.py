@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpcore import Account, Neighbours, Preview
+from dpcore import Neighbours, Preview
 from dpcore.core import Floats, Problem
 from dpcore.mechanisms.tables.cliques import CliqueTypes
 from dpcore.mechanisms.tables.plan import PlanPart, ResidualPlan, best_variances, residual_plan
@@ -77,21 +77,6 @@ def test_samplers_have_the_exact_law(sampler: str, seed: int) -> None:
     problem, mechanism = tiny(REPLACE), ResidualPlanner(epsilon=8.0, delta=0.05, lean=1.0)
     dataset = dataset_on(problem, np.array([[0, 1], [1, 1]]))
     check_tiny_law(mechanism, dataset, problem, sampler, window=(-3, 3), seed=seed)
-
-
-@every_relation
-@pytest.mark.parametrize("sizes", [(2, 3, 2, 4), (2,) * 7])
-def test_spending_is_within_the_guarantee(sizes: tuple[int, ...], neighbours: Neighbours, seed: int) -> None:
-    problem = problem_of(sizes, ways=3, n=50, neighbours=neighbours)
-    mechanism = ResidualPlanner(epsilon=1.0, delta=1e-6)
-    account = Account(Preview(seed))
-    dataset = dataset_on(problem, correlated(sizes, n=50, seed=seed))
-    release = mechanism.run(mechanism.prepare(dataset, problem), account, 3)
-    assert account.epsilon == 0
-    assert 0.9e-6 < account.delta(1.0) <= 1e-6
-    assert release.guarantee == mechanism.guarantee(problem)
-    assert release.values.shape == (3, mechanism.plan(problem).numbers)
-    np.testing.assert_array_equal(release.part(1, 2).outcomes(), release.outcomes()[1:2])
 
 
 # How good the plan is.

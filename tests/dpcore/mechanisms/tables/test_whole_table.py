@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore import Account, DataError, Enumerate, Neighbours, ParameterError, Preview, Secure, entry
+from dpcore import Account, DataError, Neighbours, ParameterError, Preview, entry
 from dpcore.core import Blocks, BoundKind, Floats, Integers, Problem, cancellable, finish
 from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
@@ -24,12 +24,10 @@ from dpcore.mechanisms.tables.rows_release import RowsRelease
 from dpcore.mechanisms.tables.tree import fit_rows, synthetic_rows, widest_tree
 from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.queries.marginals import Marginals
-from dpcore.randomness import Sampler
 from dplab.audit import exact_delta
 from dprelease.engines.counts import parts_of
 from tests.kit.attribute_tables import correlated, dataset_on, every_record, problem_of, table_of, tiny
-from tests.kit.problems import Clamped, outcomes_of
-from tests.kit.statistics import CONTROL, assert_law_from, assert_other_law, tally_rows
+from tests.kit.contract import check_tiny_law
 
 ADD_REMOVE, REPLACE = Neighbours.ADD_REMOVE_ONE, Neighbours.REPLACE_ONE
 every_relation = pytest.mark.parametrize("neighbours", list(Neighbours))
@@ -65,18 +63,9 @@ def test_exact_privacy_over_all_neighbours(neighbours: Neighbours, rule: bool) -
 @pytest.mark.slow
 @pytest.mark.parametrize("sampler", ["preview", "secure"])
 def test_releases_have_the_exact_law(sampler: str, seed: int) -> None:
-    """30,000 previews, 8,000 secure ones by chi-square at 1e-6; releases at 1.3 times epsilon are rejected."""
-    draws, source = (30_000, Preview(seed)) if sampler == "preview" else (8_000, Secure())
-    problem, window = tiny(REPLACE), (-3, 3)
-    dataset, mechanism = dataset_on(problem, np.array([[0, 1], [1, 1]])), WholeTable(epsilon=8.0, delta=0.05)
-    outcomes, chances = Enumerate(window=window).law(mechanism, mechanism.prepare(dataset, problem))
-
-    def drawn(mechanism: WholeTable, source: Sampler, draws: int) -> Integers:
-        return tally_rows(outcomes_of(mechanism, dataset, problem, Clamped(source, window), draws), outcomes)
-
-    assert_law_from(source, lambda: drawn(mechanism, source, draws), chances)
-    louder = dataclasses.replace(mechanism, epsilon=CONTROL * mechanism.epsilon)
-    assert_other_law(drawn(louder, Preview(seed + 1), 30_000), chances)
+    problem, mechanism = tiny(REPLACE), WholeTable(epsilon=8.0, delta=0.05)
+    dataset = dataset_on(problem, np.array([[0, 1], [1, 1]]))
+    check_tiny_law(mechanism, dataset, problem, sampler, window=(-3, 3), seed=seed)
 
 
 def prepared(n: int, neighbours: Neighbours, *, seed: int, ways: int = 2) -> tuple[Problem, Integers, Any]:
