@@ -39,7 +39,6 @@ from dprelease.commands import main
 from dprelease.ledger.canonical import canonical, digest_of_bytes
 from dprelease.ledger.records import Registration, Spent, Stored
 from dprelease.ledger.units import Price
-from dprelease.release import release
 from dprelease.requests import file_checks
 from dprelease.requests.file_checks import OTHER, read_rows
 from dprelease.requests.intervals import drawn_ends, end_names
@@ -49,7 +48,7 @@ from dprelease.requests.tables import table_csv
 from dprelease.verification import UNVERIFIABLE_FIELDS, unverifiable
 from tests.dprelease.test_catalogue_releases import FIXED, problem_readings
 from tests.dprelease.test_forgeries import rebooked
-from tests.kit.ledgers import ANALYST, altered, registered, request_of
+from tests.kit.ledgers import altered, registered, request_of, stored_release
 
 ROWS = 120
 LABELS = ("a", 'b"', "c,d", "=1+1", "e f", "g\nh")
@@ -104,8 +103,7 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Stored
                 "neighbours": request.neighbours,
             }
             ledger, dataset_id = registered(tmp_path_factory.mktemp(key), rows=table, **settings)
-            came = release(ledger, dataset_id, request, table, ANALYST)
-            assert isinstance(came, Stored), came
+            came = stored_release(ledger, dataset_id, request, table)
             kept[key] = came
         return kept[key]
 
@@ -482,8 +480,7 @@ def of_many(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Stored]
             request = request_of(reading=reading, queries=queries, n=MANY, entry_key=key, values={}, **settings)
             settings |= {"epsilon": 9.0, "delta": 0.1, "public_n": MANY}
             ledger, dataset_id = registered(tmp_path_factory.mktemp(key), rows=table, **settings)
-            came = release(ledger, dataset_id, request, table, ANALYST)
-            assert isinstance(came, Stored), came
+            came = stored_release(ledger, dataset_id, request, table)
             kept[key] = came
         return kept[key]
 

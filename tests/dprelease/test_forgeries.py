@@ -21,12 +21,11 @@ from dprelease.commands import main
 from dprelease.ledger.canonical import canonical, digest, digest_of_bytes
 from dprelease.ledger.chain import FIRST, details_of
 from dprelease.ledger.records import Stored, is_words
-from dprelease.release import release
 from dprelease.requests.parts import MAX_DRAWS
 from dprelease.verification import UNVERIFIABLE_FIELDS, is_hex, unverifiable
 from tests.dprelease.ledger.test_rho import asked as gaussian_request
 from tests.dprelease.ledger.test_rho import opened as in_rho
-from tests.kit.ledgers import ANALYST, few_rows, plan_of, registered, request_of
+from tests.kit.ledgers import plan_of, registered, request_of, stored_release
 
 Certificate = dict[str, Any]
 Path_ = tuple[str | int, ...]
@@ -64,8 +63,7 @@ def make(kind: str, folder: Path) -> Stored:
         )
         requests = [request_of(), median]
     for request in requests:
-        came = release(ledger, dataset_id, request, few_rows(), ANALYST)
-        assert isinstance(came, Stored), came
+        came = stored_release(ledger, dataset_id, request)
         stored = came
     return stored
 

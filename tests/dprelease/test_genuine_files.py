@@ -29,8 +29,7 @@ from dpcore.queries.ranges import Cells, Thresholds
 from dpcore.randomness import NoisyCounts, Preview
 from dprelease.certificate import certificate, unreleasable, verify
 from dprelease.downloads import downloads_of
-from dprelease.ledger.records import Stored
-from dprelease.release import release, unsuitable
+from dprelease.release import unsuitable
 from dprelease.requests import file_checks
 from dprelease.requests.file_checks import read_rows, table_faults
 from dprelease.requests.parts import RequestPart
@@ -38,7 +37,7 @@ from dprelease.requests.tables import csv_files, preview_of
 from tests.cases import full_but
 from tests.dprelease.test_catalogue_releases import ENTRIES, FIXED, problem_readings
 from tests.dprelease.test_forged_files import request_for
-from tests.kit.ledgers import ANALYST, DIGEST, few_rows, question_of, registered, request_of
+from tests.kit.ledgers import DIGEST, question_of, registered, request_of, stored_release
 
 LEAST, MOST = 0.001, 20.0
 """Bounds of epsilon."""
@@ -168,8 +167,8 @@ def test_a_net_whose_noisy_number_of_rows_is_below_zero_is_genuine(
 
     monkeypatch.setattr(NoisyCounts, "released", below_zero)
     ledger, dataset_id = registered(tmp_path / "ledger")
-    stored = release(ledger, dataset_id, request_of(**SUMS), few_rows(), ANALYST)
-    assert isinstance(stored, Stored) and stored.files == {"synthetic.csv": NO_POINT}
+    stored = stored_release(ledger, dataset_id, request_of(**SUMS))
+    assert stored.files == {"synthetic.csv": NO_POINT}
     assert verify(certificate(stored), stored.files) == []
     assert b"0 lines" in downloads_of(stored)["report.html"]
 

@@ -44,13 +44,12 @@ from dplab.limits.data_independent_summary import promised_error
 from dprelease.certificate import certificate, unreleasable, verify
 from dprelease.downloads import PROGRAM, downloads_of, zip_files
 from dprelease.downloads.report import report
-from dprelease.ledger.records import Stored
-from dprelease.release import rehearse, release, unsuitable
+from dprelease.release import rehearse, unsuitable
 from dprelease.requests.coverage import coverage
 from dprelease.requests.parts import Request
 from dprelease.requests.tables import BETA
 from tests.dprelease.test_catalogue_releases import ENTRIES, REFUSED, requested
-from tests.kit.ledgers import ANALYST, registered, request_of
+from tests.kit.ledgers import registered, request_of, stored_release
 from tests.kit.promises.cases import FALSE_ALARM, QUICK
 from tests.kit.promises.covered import rows_of
 
@@ -231,8 +230,7 @@ def test_rehearsal_certificate_and_report_show_a_bound_where_it_is_guaranteed(
     ledger, dataset_id = registered(
         tmp_path, epsilon=100.0, delta=0.5, rows=table, neighbours=request.neighbours, public_n=request.n
     )
-    came = release(ledger, dataset_id, request, table, ANALYST)
-    assert isinstance(came, Stored), came
+    came = stored_release(ledger, dataset_id, request, table)
     document = certificate(came)
     assert verify(document, came.files) == []
     accuracy = document["parts"][0]["accuracy"]
@@ -262,8 +260,7 @@ def test_no_script_prints_a_number_of_rows_that_is_no_guarantee(
     [part] = request.parts
     assert re.search(ROWS_SAID, part.mechanism.accuracy(part.problem, BETA).statement), "a number to be left out"
     ledger, dataset_id = registered(tmp_path / "ledger", rows=table, neighbours=request.neighbours, public_n=n)
-    came = release(ledger, dataset_id, request, table, ANALYST)
-    assert isinstance(came, Stored), came
+    came = stored_release(ledger, dataset_id, request, table)
     zipfile.ZipFile(io.BytesIO(zip_files(downloads_of(came)))).extractall(tmp_path)
     ran = subprocess.run([sys.executable, "-P", str(tmp_path / PROGRAM)], cwd="/", capture_output=True, text=True)
     assert ran.returncode == 0 and f"No guarantee: {reason}" in ran.stdout
@@ -295,8 +292,7 @@ def test_rows_are_said_to_be_as_far_from_the_truth_as_they_are(tmp_path: Path) -
     ledger, dataset_id = registered(
         tmp_path, epsilon=1.0, delta=1e-6, rows=table, neighbours=request.neighbours, public_n=rows
     )
-    came = release(ledger, dataset_id, request, table, ANALYST)
-    assert isinstance(came, Stored), came
+    came = stored_release(ledger, dataset_id, request, table)
     text = report(came).decode()
     assert "no cell of the released tables has an error above" in text
     assert "No error is guaranteed for synthetic rows fitted to them." in text

@@ -29,7 +29,7 @@ from dprelease.requests.parts import Request
 from tests.dprelease.ledger.test_triggers import following
 from tests.dprelease.test_catalogue_releases import ENTRIES, requested
 from tests.dprelease.test_certificate import Certificate, change, rebooked, sealed
-from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, plan_of, request_of
+from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, plan_of, request_of, stored_release
 
 BUDGET = Price.allowed_in_rho(epsilon=1.0, delta=1e-6)
 
@@ -50,8 +50,7 @@ def asked(draw: int = 1, *, epsilon: float = 0.1) -> Request:
 
 def drawn(ledger: Ledger, dataset_id: str, request: Request) -> Stored:
     """A release that is stored."""
-    came = release(ledger, dataset_id, request, few_rows(), ANALYST)
-    assert isinstance(came, Stored)
+    came = stored_release(ledger, dataset_id, request)
     return came
 
 
@@ -189,8 +188,7 @@ FORGERIES: dict[str, Callable[[Certificate], None]] = {
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_forged_certificate_is_caught_however_well_it_is_sealed(tmp_path: Path, name: str) -> None:
     ledger, dataset_id = opened(tmp_path)
-    came = release(ledger, dataset_id, asked(), few_rows(), ANALYST)
-    assert isinstance(came, Stored)
+    came = stored_release(ledger, dataset_id, asked())
     document = copy.deepcopy(certificate(came))
     assert verify(document, came.files) == []
     FORGERIES[name](document)
@@ -212,8 +210,8 @@ def test_a_plan_and_what_died_are_charged_in_rho_and_the_report_says_so(
     assert attempt.price == cost(asked(), fixed)
     ledger.machine_failed(dataset_id, attempt.number, STEWARD)
     assert not ledger.account(dataset_id).spent
-    came = release(ledger, dataset_id, asked(2), few_rows(), ANALYST)
-    assert isinstance(came, Stored) and verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
+    came = stored_release(ledger, dataset_id, asked(2))
+    assert verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
     assert "The budget is ρ = " in (told := downloads_of(came)[REPORT].decode())
     assert f"The whole budget guarantees ε = {BUDGET.private.amount}" in told
     refused = release(ledger, dataset_id, plan_of(pure=False).request(), few_rows(), ANALYST)

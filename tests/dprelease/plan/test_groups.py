@@ -26,7 +26,6 @@ from dplab.intervals.planned_margins import people_needed, predicted_half_width
 from dplab.measure import finish
 from dprelease.certificate import certificate, verify
 from dprelease.ledger.checks import check
-from dprelease.ledger.records import Stored
 from dprelease.plan.compare import compare_mechanisms
 from dprelease.plan.errors import QuestionRehearsal, predict, rehearse_question
 from dprelease.plan.groups import STATISTICS
@@ -34,9 +33,9 @@ from dprelease.plan.margins import margin, people_per_group
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
 from dprelease.plan.shares import for_targets, for_total
-from dprelease.release import rehearse, release
+from dprelease.release import rehearse
 from dprelease.requests.parts import Request
-from tests.kit.ledgers import ANALYST, registered
+from tests.kit.ledgers import registered, stored_release
 
 N = 2_400
 TABLE = DeclaredTable(
@@ -270,8 +269,7 @@ def test_groups_are_rehearsed_released_and_verified(tmp_path: Path, person: str)
     private = read_frame(frame)
     unit: dict[str, Any] = {"person_column": person, "rows_a_person": 2} if person else {}
     ledger, dataset_id = registered(tmp_path, rows=private, public_n=N, epsilon=9.0, **unit)
-    came = release(ledger, dataset_id, request, private, ANALYST)
-    assert isinstance(came, Stored), getattr(came, "sentence", "")
+    came = stored_release(ledger, dataset_id, request, private)
     assert verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
     names = [name.partition("-")[0] for name in came.files]
     assert names == ["01", "02", "03", "04", "04", "05"]  # quantiles have a file beside that of their cells

@@ -19,11 +19,10 @@ from dpcore.queries.ranges import Cells
 from dprelease.engines.configuration import read_configurations
 from dprelease.engines.tables import SEALED, Snapshot
 from dprelease.ledger.fingerprint import key_of
-from dprelease.ledger.records import Registration, Stored
+from dprelease.ledger.records import Registration
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.true_value_access import name_fingerprint, was_accessed
 from dprelease.ledger.units import Price
-from dprelease.release import release
 from dprelease.requests.parts import Request, RequestPart
 from pages.data.engines import NOT_OFFERED, OPENED_AS, open_offer
 from pages.data.summary import DECLARED
@@ -32,7 +31,7 @@ from pages.shell import status
 from pages.shell.ledger.access_records import CANNOT, NO_LEDGER
 from pages.shell.ledger.roles import ADMITTED
 from tests.kit.chance.numbers import has_number
-from tests.kit.ledgers import SPEND
+from tests.kit.ledgers import SPEND, stored_release
 from tests.kit.ledgers import STEWARD as ADA
 from tests.pages.data.engine_sessions import (
     ADMITTED_STEWARD,
@@ -113,8 +112,7 @@ def certified(folder: Path, engines: dict[str, Any]) -> bool:
         reading=DECLARATION.reading(COLUMN), queries=Cells(domain=ON), n=1000, neighbours=Neighbours.ADD_REMOVE_ONE,
         entry_key="identity", values={"epsilon": 0.5},
     )  # fmt: skip
-    stored = release(ledger, dataset_id, Request(parts=(question,)), rows, ADA)
-    assert isinstance(stored, Stored)
+    stored = stored_release(ledger, dataset_id, Request(parts=(question,)), rows, ADA)
     return bool(stored.body["guarantee"]["steward_saw_true_values"])
 
 

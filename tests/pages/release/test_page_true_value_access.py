@@ -18,11 +18,10 @@ from dpcore.data.readings import Columns
 from dpcore.mechanisms import entry
 from dpcore.queries.ranges import Cells
 from dprelease.ledger import true_value_access
-from dprelease.ledger.records import UNWRITABLE, LedgerError, Registration, Stored
+from dprelease.ledger.records import UNWRITABLE, LedgerError, Registration
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.true_value_access import note_access
 from dprelease.ledger.units import Price
-from dprelease.release import release
 from dprelease.requests.parts import Request, RequestPart
 from pages.release import request
 from pages.release.request import columns_from_rows, request_of
@@ -31,7 +30,7 @@ from pages.shell.ledger import spent
 from pages.shell.ledger.roles import ADMITTED
 from pages.shell.private.steward import fill_in
 from pages.shell.releasable import OnPage
-from tests.kit.ledgers import STEWARD
+from tests.kit.ledgers import STEWARD, stored_release
 from tests.kit.sources import own
 from tests.pages.data.test_page import OWN, give, grid_of, opened, press, steward, type_in, upload_of, use
 from tests.pages.drawn_charts import drawn
@@ -63,8 +62,7 @@ def next_body(ledger: Ledger) -> Mapping[str, Any]:
         entry_key="identity", values={"epsilon": 0.5},
     )  # fmt: skip
     request = Request(parts=(question,), draw=draw)
-    stored = release(ledger, dataset_id, request, rows(), STEWARD)
-    assert isinstance(stored, Stored)
+    stored = stored_release(ledger, dataset_id, request, rows(), STEWARD)
     return stored.body
 
 
