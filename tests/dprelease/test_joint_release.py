@@ -277,11 +277,8 @@ def test_a_forged_part_is_caught_however_well_it_is_sealed(stored: Stored, name:
     document = copy.deepcopy(certificate(stored))
     assert verify(document, stored.files) == []
     JOINT[name](document)
-    assert (
-        verify(document, stored.files)
-        and verify(sealed(document), stored.files)
-        and verify(rebooked(document), stored.files)
-    )
+    assert verify(document, stored.files) and verify(sealed(document), stored.files)
+    assert verify(rebooked(document), stored.files)
 
 
 def test_the_files_of_a_part_and_the_claim_for_all_are_compared_with_what_is_recomputed(stored: Stored) -> None:

@@ -104,10 +104,8 @@ def test_a_budget_in_rho_is_fixed(tmp_path: Path) -> None:
 def test_what_is_budgeted_is_together_within_what_was_said() -> None:
     for epsilon, delta in ((1.0, 1e-6), (0.1, 1e-9), (8.0, 1e-3)):
         private = Price.allowed_in_rho(epsilon=epsilon, delta=delta).private
-        assert (
-            private.within(Price.allowed(epsilon=epsilon, delta=delta))
-            and private.epsilon_or_rho > 0.98 * epsilon * 10**9
-        )
+        assert private.within(Price.allowed(epsilon=epsilon, delta=delta))
+        assert private.epsilon_or_rho > 0.98 * epsilon * 10**9
     for epsilon, delta in ((1.0, 0.0), (1.0, 1e-18), (1e-9, 1e-6), (0.0, 0.1)):
         with pytest.raises(ParameterError):
             Price.allowed_in_rho(epsilon=epsilon, delta=delta)
@@ -118,11 +116,8 @@ def test_a_price_in_rho_is_exact_and_rounded_up_and_that_of_persons_grows_with_t
         promised = Guarantee(epsilon=epsilon, delta=delta, neighbours=Neighbours.ADD_REMOVE_ONE)
         return Price.concentrated(promised, rows_a_person=rows)
 
-    assert (
-        price(0.1).epsilon_or_rho == 5_000_000
-        and price(0.00001).epsilon_or_rho == 1
-        and price(0.1, rows=3).epsilon_or_rho == 45_000_000
-    )
+    assert price(0.1).epsilon_or_rho == 5_000_000 and price(0.00001).epsilon_or_rho == 1
+    assert price(0.1, rows=3).epsilon_or_rho == 45_000_000
     assert price(0.1, 1e-6).delta == 10**12 < price(0.1, 1e-6, rows=2).delta
     [part] = asked().parts
     draws = part.mechanism.gaussians(part.problem)
@@ -130,11 +125,8 @@ def test_a_price_in_rho_is_exact_and_rounded_up_and_that_of_persons_grows_with_t
         prices(asked(), rows_a_person=rows, measure=BudgetMeasure.RHO, room=Fraction(1))[0] for rows in (1, 3)
     )
     exact = rho_of_gaussians(draws) * 10**9
-    assert (
-        exact <= one.epsilon_or_rho < exact + 1
-        and 9 * exact <= three.epsilon_or_rho < 9 * exact + 1
-        and one.delta == three.delta == 0
-    )
+    assert exact <= one.epsilon_or_rho < exact + 1 and 9 * exact <= three.epsilon_or_rho < 9 * exact + 1
+    assert one.delta == three.delta == 0
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
@@ -192,9 +184,8 @@ def test_a_forged_certificate_is_caught_however_well_it_is_sealed(tmp_path: Path
     document = copy.deepcopy(certificate(came))
     assert verify(document, came.files) == []
     FORGERIES[name](document)
-    assert (
-        verify(document, came.files) and verify(sealed(document), came.files) and verify(rebooked(document), came.files)
-    )
+    assert verify(document, came.files) and verify(sealed(document), came.files)
+    assert verify(rebooked(document), came.files)
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ from tests.kit.sources import own
 from tests.pages import opening
 from tests.pages.data.test_page import everything
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import sound, texts, visitor
+from tests.pages.opening import run_with, sound, texts, visitor
 
 SAID, WRONG, BELIEF, MAP, REFUSALS = (f"ask_{name}_chart" for name in ("said", "wrong", "belief", "map", "refusals"))
 
@@ -205,9 +205,7 @@ def test_two_mechanisms_hold_conversations_about_every_class(queries: type[Queri
 @pytest.mark.full
 def test_both_mechanisms_are_compared_and_code_is_shown() -> None:
     app = opened(**{"data": "adult.age", "ask-updates": "30"})
-    app.session_state["ask_both_open"] = True
-    app.session_state["ask_code_open"] = True
-    sound(app.run())
+    run_with(app, {"ask_both_open": True, "ask_code_open": True})
     lines = [line for line in texts(app).split("\n") if line.startswith("| M")]
     assert [line.split(" | ")[0] for line in lines] == ["| Median mechanism", "| Multiplicative weights"]
     for line in lines:
@@ -324,11 +322,7 @@ def test_whole_conversations_are_held_once_for_everybody_and_about_own_rows_by_e
 
 
 def test_private_conversations_are_refused_whoever_asks() -> None:
-    app = visitor("conversation/page.py")
-    app.session_state["upload"] = uploaded(private=True)
-    app.session_state["data"] = "my-file"
-    app.run()
-    sound(app)
+    app = run_with(visitor("conversation/page.py"), {"upload": uploaded(private=True), "data": "my-file"})
     for on in (False, True):
         sound(app.toggle(key="steward_choice").set_value(on).run())
         assert "If queries depend on earlier answers, Release refuses it" in texts(app) and set(drawn(app)) == {

@@ -37,7 +37,7 @@ from tests.pages.data.test_page import (
     use,
 )
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import DIRECTIONS, neighbours_said, sound, switch_page
+from tests.pages.opening import DIRECTIONS, neighbours_said, run_with, sound, switch_page
 
 VISITS = (
     "who,seen,smoker,age\n"
@@ -226,8 +226,7 @@ def test_a_plan_of_persons_costs_what_persons_lose_and_tells_no_n() -> None:
     age = {"from": "0", "to": "120"}
     app = use(by_person(type_in(visits(), age=age), rows=3), "age")
     sound(app.switch_page("plan/page.py").run())
-    app.session_state["table"] = "my-file"
-    sound(app.run())
+    run_with(app, {"table": "my-file"})
     assert not app.error and "protects one person (up to 3 rows)" in app.header[0].value
     assert next(each for each in app.number_input if each.label == "Public n").value == 10_000
     assert "Neighbours" not in [each.label for each in app.radio] and not re.search(r"\b7 rows", everything(app))

@@ -30,7 +30,7 @@ from tests.kit.chance.numbers import has_number, inflated
 from tests.kit.hostile import hostile
 from tests.pages import opening
 from tests.pages.drawn_charts import drawn, headline
-from tests.pages.opening import sound, visitor
+from tests.pages.opening import run_with, sound, visitor
 
 OWN = "My own file"
 PLAN = "Plan statistics about this table →"
@@ -79,8 +79,7 @@ def labels(app: AppTest) -> list[str]:
 
 def give(app: AppTest, contents: bytes | str, *, name: str = "people.csv", answered: bool = True) -> AppTest:
     """Upload a file, and say that its first row holds names if that is asked."""
-    app.file_uploader[0].upload(name, contents.encode() if isinstance(contents, str) else contents)
-    sound(app.run())
+    sound(app.file_uploader[0].upload(name, contents.encode() if isinstance(contents, str) else contents).run())
     return press(app, NAMES) if answered and NAMES in labels(app) else app
 
 
@@ -122,8 +121,7 @@ def type_in(app: AppTest, **columns: dict[str, Any]) -> AppTest:
     assert editor.key
     before = app.session_state[editor.key]["edited_rows"]  # the browser sends all edits since the grid was drawn
     edits = before | {place: before.get(place, {}) | cells for place, cells in edits.items()}
-    app.session_state[editor.key] = {"edited_rows": edits, "added_rows": [], "deleted_rows": []}
-    return sound(app.run())
+    return run_with(app, {editor.key: {"edited_rows": edits, "added_rows": [], "deleted_rows": []}})
 
 
 def grid_of(app: AppTest, column: str) -> dict[str, Any]:
@@ -334,8 +332,7 @@ def test_a_cell_that_is_emptied_again_is_empty() -> None:
     assert len(app.warning) == len(app.error) == 1
     key = app.data_editor[0].key
     assert key
-    app.session_state[key] = {"edited_rows": {1: {"From": "0"}}, "added_rows": [], "deleted_rows": []}
-    app = sound(app.run())
+    run_with(app, {key: {"edited_rows": {1: {"From": "0"}}, "added_rows": [], "deleted_rows": []}})
     assert not app.warning and not app.error
     assert "Still missing: `name` (from, to), `pay` (to)." in everything(app)
 
@@ -418,8 +415,7 @@ def test_a_stand_in_is_shown_and_can_fill_in_its_domain() -> None:
 
 
 def steward(app: AppTest, *, on: bool) -> AppTest:
-    app.toggle(key="steward_choice").set_value(on)
-    return sound(app.run())
+    return sound(app.toggle(key="steward_choice").set_value(on).run())
 
 
 @pytest.mark.parametrize("public", [False, True])
@@ -602,8 +598,7 @@ def test_every_bundled_column_opens_and_leads_to_explore(sample: Sample) -> None
     app = opened()
     first = SAMPLES[0].key
     for column in (*(each.name for each in sample.columns), *("*".join(pair) for pair in sample.pairs)):
-        app.pills(key=f"sample-{sample.key}").set_value(column)
-        sound(app.run())
+        sound(app.pills(key=f"sample-{sample.key}").set_value(column).run())
         assert set(drawn(app)) == {f"sample-{key}-summary_chart" for key in (first, sample.key)}
     assert f"sample-{sample.key}-explore" in [button.key for button in app.button]
 
@@ -620,8 +615,7 @@ def test_every_shape_can_be_chosen_by_its_picture() -> None:
 def test_a_table_is_planned_and_stays_the_data_in_use() -> None:
     sample = SAMPLES[1]
     app = opened()
-    app.pills(key=f"sample-{sample.key}").set_value(sample.columns[0].name)
-    app = sound(app.run())
+    sound(app.pills(key=f"sample-{sample.key}").set_value(sample.columns[0].name).run())
     app.button(key=f"sample-{sample.key}-explore-plan").click()
     assert box(sound(app.run()), "Table").value == sample.key
     sound(app.switch_page("play/page.py").run())
@@ -694,6 +688,5 @@ def test_where_values_go_that_do_not_fit_is_where_they_are_counted() -> None:
         line = Number(low=0, high=8, bits=2, missing=True, clamp=clamp)
         assert cells_sentence(line).endswith(words) and line.encode(numbers).tolist() == cells
     grid = Product.map(Number(high=8, bits=1, missing=True), Number(high=8, bits=1))
-    assert (
-        cells_sentence(grid).endswith("One more cell holds rows in which either is missing.") and grid.size == 2 * 2 + 1
-    )
+    assert cells_sentence(grid).endswith("One more cell holds rows in which either is missing.")
+    assert grid.size == 2 * 2 + 1

@@ -225,8 +225,7 @@ def test_a_steward_s_look_is_recorded_before_it_is_shown(
     assert not has_number(everything(app), ROWS) and not drawn(app) and not noted(no_ledger)
     seen = list[bool]()
     monkeypatch.setattr("pages.data.summary._picture", lambda *_, **__: seen.append(noted(no_ledger)))
-    app.toggle(key="steward_choice").set_value(True)
-    sound(app.run())
+    sound(app.toggle(key="steward_choice").set_value(True).run())
     assert seen == [True] and certified(no_ledger, engines)
 
 
@@ -243,8 +242,7 @@ def test_a_look_at_the_engine_s_own_table_is_recorded_on_pages_that_read_it_them
     """Tables and Directions read columns that Data does not count: nothing is in use there."""
     Ledger.open(no_ledger)
     app = sound(at_the_database(ADMITTED_STEWARD, engines).button(key="engine_open").click().run())
-    app.toggle(key="steward_choice").set_value(True)
-    app = sound(app.run())
+    sound(app.toggle(key="steward_choice").set_value(True).run())
     switch_page(app, page)
     sound(app.run())
     assert noted(no_ledger)
@@ -273,8 +271,7 @@ def test_the_number_of_rows_is_a_steward_s_to_declare_and_its_look_is_recorded(
     Ledger.open(no_ledger)
     app = sound(at_the_database(user, engines).button(key="engine_open").click().run())
     assert not has_number(everything(app), ROWS) and not noted(no_ledger)
-    next(each for each in app.checkbox if each.label == "The number of rows is public").set_value(True)
-    app = sound(app.run())
+    sound(next(each for each in app.checkbox if each.label == "The number of rows is public").set_value(True).run())
     assert has_number(everything(app), ROWS) and certified(no_ledger, engines)
 
 
@@ -298,8 +295,7 @@ def test_where_it_cannot_be_recorded_nothing_is_shown(no_ledger: Path, engines: 
     app = in_use(ADMITTED_STEWARD, engines)
     no_ledger.chmod(0o755)
     next(each for each in app.checkbox if each.label == "The number of rows is public").set_value(True)
-    app.toggle(key="steward_choice").set_value(True)
-    app = sound(app.run())
+    sound(app.toggle(key="steward_choice").set_value(True).run())
     assert not drawn(app) and not has_number(everything(app), ROWS)
     assert [each.value for each in app.warning] == [CANNOT]
 
@@ -328,8 +324,7 @@ def test_an_analyst_releases_from_the_counts_that_a_steward_opened(no_ledger: Pa
     analyst.session_state["data"] = "my-file"
     analyst.switch_page("release/page.py")
     analyst = press(sound(analyst.run()), "Test run, free")
-    next(each for each in analyst.button if each.label.startswith(SPEND)).click()
-    analyst = sound(analyst.run())
+    sound(next(each for each in analyst.button if each.label.startswith(SPEND)).click().run())
     ledger = Ledger(no_ledger)
     (dataset_id,) = ledger.dataset_ids()
     for _ in range(20):

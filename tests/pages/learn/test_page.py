@@ -72,11 +72,8 @@ def test_a_lesson_asks_before_it_shows(lesson: str) -> None:
     (after,) = drawn(app).values()
     assert "hidden" not in after["sentence"] and after["download"] and not app.error
     page_text = texts(app)
-    assert (
-        "Reference:" in page_text
-        and "you guessed" not in page_text.lower()
-        and "your guess" not in str(after["layout"])
-    )
+    assert "Reference:" in page_text and "you guessed" not in page_text.lower()
+    assert "your guess" not in str(after["layout"])
     key = f"{lesson}-guess"
     if any(each.key == key for each in app.radio):  # none is judged before it is chosen
         assert "Your guess was" not in page_text
@@ -145,10 +142,8 @@ def test_a_guess_is_not_held_against_another_question() -> None:
 def test_from_how_many_rows_polynomials_are_near_is_said_of_the_rows_that_were_tried() -> None:
     link = {"polynomials_width": "6", "polynomials_bias": "0.01"}
     page_text = texts(opened(lesson="polynomials", polynomials_shown="true", **link))
-    assert (
-        "have an error this small from about 56,200,000" in page_text
-        and "some answers have a larger error even at" not in page_text
-    )
+    assert "have an error this small from about 56,200,000" in page_text
+    assert "some answers have a larger error even at" not in page_text
     link |= {"polynomials_width": "12", "polynomials_epsilon": "0.01"}
     page_text = texts(opened(lesson="polynomials", polynomials_shown="true", **link))
     assert "some answers have a larger error even at" in page_text
@@ -349,10 +344,8 @@ def test_reconstruction_takes_either_relation(relation: Neighbours) -> None:
     app = opened(lesson="vc", vc_shown="true", **link)
     page_text = texts(app)
     assert not app.error and not app.warning and set(drawn(app)) == {"vc_recovered_chart"}
-    assert (
-        "β = 0: 0.0596, or 0.05 simplified. The same proof for" in page_text
-        and f"1 ({relation.words}), from" in page_text
-    )
+    assert "β = 0: 0.0596, or 0.05 simplified. The same proof for" in page_text
+    assert f"1 ({relation.words}), from" in page_text
 
 
 @pytest.mark.parametrize(("n", "epsilon"), [(1, 0.01), (11, 0.1), (101, 0.1)])

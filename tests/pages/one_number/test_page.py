@@ -30,7 +30,7 @@ from pages.one_number.words import nearly, nearly_percent
 from tests import ROOT
 from tests.kit.sources import own
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import MAIN, printed_by_code, sound, texts, visitor
+from tests.pages.opening import MAIN, printed_by_code, run_with, sound, texts, visitor
 from tests.pages.opening import opened as open_page
 from tests.pages.uploads import uploaded
 
@@ -56,10 +56,8 @@ def test_the_page_tells_refusals_stability_and_delta() -> None:
     problem = Problem(domain=dataset.domain, queries=Thresholds(domain=dataset.domain), n=dataset.n)
     text = texts(app)
     assert app.header[0].value == "More than 99 in 100 runs give no answer (⊥)"
-    assert (
-        f"**{stable:,}** of 10,000 rows" in text
-        and f"At about **{mechanism.threshold}**, half of the runs give an answer." in text
-    )
+    assert f"**{stable:,}** of 10,000 rows" in text
+    assert f"At about **{mechanism.threshold}**, half of the runs give an answer." in text
     assert mechanism.guarantee(problem).sentence() in text
     for rows in (stable, stable - 1):
         chance = float(mechanism.chance(rows))
@@ -194,12 +192,8 @@ def test_the_mean_without_bounds_keeps_explicit_and_asymptotic_apart() -> None:
     said = re.search(r"\*\*γ₂ = ([\d.]+)\*\*", text)
     n = bundled("medical", "meddol").dataset().n
     proved = exception_chance(n=n, exceptions=max_exceptions(n=n, gamma=0.1))
-    assert (
-        said is not None
-        and proved <= float(said[1]) <= 1.01 * proved
-        and "No finite number is known" in text
-        and "only" in app.warning[0].value
-    )
+    assert said is not None and proved <= float(said[1]) <= 1.01 * proved and "No finite number is known" in text
+    assert "only" in app.warning[0].value
     headers = [each.value for each in app.subheader]
     assert headers[:2] == ["Proved, with explicit constants", "Proved only asymptotically"]
 
@@ -288,11 +282,7 @@ def test_a_bad_link_gets_a_sentence_for_each_value_and_the_page_goes_on() -> Non
 
 
 def test_private_data_show_nothing_until_their_steward_asks() -> None:
-    app = visitor("one_number/page.py")
-    app.session_state["upload"] = uploaded(private=True)
-    app.session_state["data"] = "my-file"
-    app.run()
-    sound(app)
+    app = run_with(visitor("one_number/page.py"), {"upload": uploaded(private=True), "data": "my-file"})
     assert set(drawn(app)) == {"promises_chart"} and "**No values of your rows are shown" in texts(app)
     assert "runs give no answer" not in texts(app) + str([each.value for each in app.header])
     sound(app.toggle(key="steward_choice").set_value(True).run())

@@ -30,7 +30,7 @@ from pages.plan.margin_words import margin_sentence, read_margin, target_text, w
 from pages.plan.plan_table import PlanTable
 from pages.shell.ledger.roles import VARIABLE
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import opened, sound
+from tests.pages.opening import opened, run_with, sound
 from tests.pages.plan.test_page_plan import press, questions
 from tests.pages.release import test_page_states as ledgers
 
@@ -52,10 +52,8 @@ MEAN = replace(group_question("mean", ("hours",), ("region", "smoker"), epsilon=
 def with_mean(app: AppTest) -> AppTest:
     """The page with a mean by two columns, of groups of 1,000 at least."""
     app.multiselect(key="plan_columns_adult").set_value(["hours_per_week"])
-    app.multiselect(key="plan_by_adult").set_value(["sex", "race"])
-    sound(app.run())
-    app.selectbox(key="plan_asked_adult").set_value("by-mean")
-    sound(app.run())
+    sound(app.multiselect(key="plan_by_adult").set_value(["sex", "race"]).run())
+    sound(app.selectbox(key="plan_asked_adult").set_value("by-mean").run())
     app.number_input(key="plan_smallest_adult").set_value(1_000)
     return press(sound(app.run()), "Add")
 
@@ -75,8 +73,7 @@ def test_a_mean_by_two_columns_is_added_with_its_margin_and_the_people_it_needs(
 def test_that_everybody_is_in_the_table_is_said_where_the_spread_is_released() -> None:
     app = sound(opened(PAGE))
     app.multiselect(key="plan_columns_adult").set_value(["hours_per_week"])
-    app.multiselect(key="plan_by_adult").set_value(["sex"])
-    app = sound(app.run())
+    sound(app.multiselect(key="plan_by_adult").set_value(["sex"]).run())
     app.selectbox(key="plan_asked_adult").set_value("by-mean")
     assert not [each for each in sound(app.run()).toggle if each.label == "Everybody is in the table"]
     app.selectbox(key="plan_asked_adult").set_value("by-spread")
@@ -89,10 +86,8 @@ def test_that_everybody_is_in_the_table_is_said_where_the_spread_is_released() -
 def test_a_share_is_of_the_label_that_is_chosen() -> None:
     app = sound(opened(PAGE))
     app.multiselect(key="plan_columns_adult").set_value(["sex"])
-    app.multiselect(key="plan_by_adult").set_value(["race"])
-    app = sound(app.run())
-    app.selectbox(key="plan_asked_adult").set_value("by-share")
-    app = sound(app.run())
+    sound(app.multiselect(key="plan_by_adult").set_value(["race"]).run())
+    sound(app.selectbox(key="plan_asked_adult").set_value("by-share").run())
     first, second = map(bundled("adult", "sex").domain.describe, (0, 1))
     [label] = [each for each in app.selectbox if each.label == "With the label"]
     assert label.options == [first, second] and label.value == second
@@ -111,10 +106,8 @@ def test_a_share_is_of_the_label_that_is_chosen() -> None:
 def test_a_column_of_several_labels_has_a_share_of_each() -> None:
     app = sound(opened(PAGE))
     app.multiselect(key="plan_columns_adult").set_value(["race"])
-    app.multiselect(key="plan_by_adult").set_value(["sex"])
-    app = sound(app.run())
-    app.selectbox(key="plan_asked_adult").set_value("by-share")
-    app = sound(app.run())
+    sound(app.multiselect(key="plan_by_adult").set_value(["sex"]).run())
+    sound(app.selectbox(key="plan_asked_adult").set_value("by-share").run())
     [label] = [each for each in app.selectbox if each.label == "With the label"]
     label.set_value(label.options[2])
     added = questions(press(sound(app.run()), "Add"))[2]
@@ -168,8 +161,7 @@ def test_an_account_in_rho_suggests_planned_gaussian_noise(monkeypatch: pytest.M
     monkeypatch.setattr(Price, "allowed", lambda **_: budget)
     app = ledgers.registered()
     app.switch_page(PAGE)
-    app.session_state["table"] = "penguins"
-    sound(app.run())
+    run_with(app, {"table": "penguins"})
     app.multiselect(key="plan_columns_penguins").set_value(["body_mass_g"])
     app.multiselect(key="plan_by_penguins").set_value(["species", "island", "sex"])
     app = press(sound(app.run()), "Add")
@@ -196,9 +188,7 @@ def test_a_preview_is_the_table_as_it_is_printed_and_hides_groups_of_few_noisy_r
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     app = with_mean(sound(opened(PAGE)))
-    app.session_state["plan_preview"] = True
-    app.session_state["plan_previewed"] = 2
-    app = sound(app.run())
+    run_with(app, {"plan_preview": True, "plan_previewed": 2})
     [printed] = [each.value for each in app.dataframe if "Mean of hours_per_week" in each.value]
     hidden = printed["Mean of hours_per_week"] == HIDDEN
     assert 0 < hidden.sum() < len(printed), "mock data have no other values, and so those groups have few rows"
@@ -252,8 +242,7 @@ def test_a_statistic_of_the_same_counters_costs_nothing_and_changes_the_first() 
 def test_what_fits_no_statistic_by_group_gets_one_sentence() -> None:
     app = sound(opened(PAGE))
     app.multiselect(key="plan_columns_adult").set_value(["age", "race"])
-    app.multiselect(key="plan_by_adult").set_value(["sex"])
-    app = sound(app.run())
+    sound(app.multiselect(key="plan_by_adult").set_value(["sex"]).run())
     assert any(each.value.startswith("By group: two numbers") for each in app.caption)
     assert not any(each.label == "Add" for each in app.button)
 

@@ -42,7 +42,7 @@ from pages.shell.releasable import PLAN_SHOWN
 from tests import ROOT
 from tests.kit.ledgers import STEWARD
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import opened, sound, visitor
+from tests.pages.opening import opened, run_with, sound, visitor
 
 PAGE = "plan/page.py"
 
@@ -53,8 +53,7 @@ def questions(app: AppTest, table: str = "adult") -> tuple[PlannedQuestion, ...]
 
 
 def press(app: AppTest, label: str) -> AppTest:
-    next(each for each in app.button if each.label == label).click()
-    return sound(app.run())
+    return sound(next(each for each in app.button if each.label == label).click().run())
 
 
 def test_it_opens_empty_and_each_change_can_be_undone_the_removal_of_the_last_statistic_too() -> None:
@@ -84,9 +83,8 @@ def test_the_example_is_a_finished_plan() -> None:
     (chip,) = (each.proto.label for each in app.get("page_link") if "database" in each.proto.icon)
     assert chip == "Public · Adult \\(1994 census extract\\) · n = 48,842"
     chart = drawn(app)["plan_chart"]
-    assert (
-        "Counts in ranges of age" in chart["sentence"] and "no values of your data" in chart["layout"]["title"]["text"]
-    )
+    assert "Counts in ranges of age" in chart["sentence"]
+    assert "no values of your data" in chart["layout"]["title"]["text"]
 
 
 def test_each_row_names_its_margin_in_its_own_unit_and_the_worst_error_stands_behind_it() -> None:
@@ -203,8 +201,7 @@ def test_one_control_chooses_the_confidence_of_margins_and_of_the_intervals_of_a
 
 def test_the_cost_follows_the_losses() -> None:
     app = sound(opened(PAGE))
-    next(each for each in app.number_input if each.label == "ε").set_value(1.5)
-    sound(app.run())
+    sound(next(each for each in app.number_input if each.label == "ε").set_value(1.5).run())
     assert "ε = 1.75" in app.header[0].value and questions(app)[0].epsilon == 1.5
 
 
@@ -223,8 +220,7 @@ def test_the_least_loss_for_the_targets_is_less_and_promised_by_nobody_twice() -
 
 def test_a_total_is_shared_and_a_pinned_loss_stays() -> None:
     app = sound(opened(PAGE))
-    app.checkbox[0].check()
-    sound(app.run())
+    sound(app.checkbox[0].check().run())
     app.number_input(key="plan_total").set_value(2.0)
     press(app, "Fit ε")
     first, second = questions(app)
@@ -234,8 +230,7 @@ def test_a_total_is_shared_and_a_pinned_loss_stays() -> None:
 
 def test_a_total_that_is_too_small_gets_one_sentence() -> None:
     app = sound(opened(PAGE))
-    app.checkbox[0].check()
-    sound(app.run())
+    sound(app.checkbox[0].check().run())
     app.number_input(key="plan_total").set_value(0.4)
     press(app, "Fit ε")
     assert "Statistics with a fixed ε leave" in app.error[0].value
@@ -243,8 +238,7 @@ def test_a_total_that_is_too_small_gets_one_sentence() -> None:
 
 def test_a_question_is_added_and_removed() -> None:
     app = sound(opened(PAGE))
-    app.multiselect[0].set_value(["hours_per_week"])
-    sound(app.run())
+    sound(app.multiselect[0].set_value(["hours_per_week"]).run())
     app.number_input(key="plan_total").set_value(2.0)
     app = press(app, "Add")
     assert [each.columns for each in questions(app)] == [("age",), ("sex",), ("hours_per_week",)]
@@ -256,16 +250,14 @@ def test_a_question_is_added_and_removed() -> None:
 @pytest.mark.parametrize("typed", ["much", "200%", "-1", "1e999"])
 def test_a_target_that_is_none_gets_one_sentence_and_changes_nothing(typed: str) -> None:
     app = sound(opened(PAGE))
-    next(each for each in app.text_input if each.label == "Target").set_value(typed)
-    sound(app.run())
+    sound(next(each for each in app.text_input if each.label == "Target").set_value(typed).run())
     assert "A target is a share" in app.error[0].value and questions(app)[0].target == 0.01
 
 
 def test_a_mean_of_an_opened_plan_that_would_be_wrong_is_exchanged_and_that_is_said() -> None:
     app = sound(opened(PAGE))
     file = ROOT / "tests" / "kit" / "field" / "R01_plan.json"
-    app.file_uploader[0].set_value(("plan.json", file.read_bytes(), "application/json"))
-    sound(app.run())
+    sound(app.file_uploader[0].set_value(("plan.json", file.read_bytes(), "application/json")).run())
     assert [each.entry_key for each in questions(app, "plan-file")] == ["counted-mean", "exponential_median"]
     said = "Statistic 1: “Clipped mean” would give a wrong number here. The plan uses “Mean with its number of rows”"
     assert [each.value for each in app.info] == [f"{said} instead."]
@@ -296,8 +288,7 @@ def test_a_plan_is_opened_from_its_file(tmp_path: Path) -> None:
     asked = PlannedQuestion(columns=("wage",), queries="cells", entry_key="identity", epsilon=0.125)
     plan = Plan(table=table, n=300, questions=(asked,))
     app = sound(opened(PAGE))
-    app.file_uploader[0].set_value(("plan.json", plan.text, "application/json"))
-    sound(app.run())
+    sound(app.file_uploader[0].set_value(("plan.json", plan.text, "application/json")).run())
     assert questions(app, "plan-file") == (asked,)
     assert "1 statistic of the opened plan · ε = 0.125 · protects one row" in app.header[0].value
     assert "wage" in drawn(app)["plan_chart"]["sentence"]
@@ -306,8 +297,7 @@ def test_a_plan_is_opened_from_its_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff\xfe", b"[" * 5000, json.dumps({"format": "x" * 5000}).encode()])
 def test_a_file_that_is_no_plan_gets_one_sentence(content: bytes) -> None:
     app = sound(opened(PAGE))
-    app.file_uploader[0].set_value(("plan.json", content, "application/json"))
-    sound(app.run())
+    sound(app.file_uploader[0].set_value(("plan.json", content, "application/json")).run())
     assert len(app.error) == 1 and len(app.error[0].value) < 200
     assert "2 statistics of Adult" in app.header[0].value, "what was there stays"
 
@@ -352,17 +342,14 @@ def test_gaussian_questions_are_charged_as_one_vector() -> None:
     app = opened(PAGE)
     assert not any("one Gaussian vector" in each.value for each in app.caption)
     gaussian = tuple(replace(each, entry_key="gaussian", target=None) for each in questions(app))
-    app.session_state["plan_questions"] = {"adult": gaussian}
-    app.session_state["plan_version"] = 7
-    sound(app.run())
+    run_with(app, {"plan_questions": {"adult": gaussian}, "plan_version": 7})
     (captions,) = [each.value for each in app.caption if "one Gaussian vector" in each.value]
     assert "ε = 0.75" in captions and "ε = 0.75" not in app.header[0].value
 
 
 def test_a_release_of_made_up_rows_is_shown_on_demand() -> None:
     app = opened(PAGE, table="penguins")
-    app.session_state["plan_preview"] = True
-    sound(app.run())
+    run_with(app, {"plan_preview": True})
     chart = drawn(app)["plan_preview_chart"]
     assert chart["layout"]["title"]["text"].startswith("mock data")
 
@@ -473,10 +460,8 @@ def test_the_picture_puts_each_number_where_it_is() -> None:
     [bars] = [each for each in render(picture, badge="", dark=False).data if each.get("type") == "bar"]
     assert bars["marker"]["pattern"]["shape"] == "/", "hatched, as everything impossible is"
     assert numbers(wall.value).tolist() == [each.impossible for each in predictions]
-    assert (
-        missed_targets(plan, predictions) == [0]
-        and "No theorem guarantees the target of: 1. ranges" in picture.sentence
-    )
+    assert missed_targets(plan, predictions) == [0]
+    assert "No theorem guarantees the target of: 1. ranges" in picture.sentence
     frame: pd.DataFrame = picture.frame()
     small = [each.typical * 3 for each in predictions]  # of 300 rows, relative to 100
     assert frame["mean error, relative to a count of 100 rows"].tolist() == pytest.approx(small)
@@ -513,8 +498,7 @@ def test_no_question_is_added_beyond_the_most_and_no_larger_file_is_read(monkeyp
     assert "A plan has at most 2 statistics." in [each.value for each in app.error]
     assert [each.columns for each in questions(app)] == [("age",), ("sex",)]
     app = sound(opened(PAGE))
-    app.file_uploader[0].set_value(("plan.json", b" " * (MAX_BYTES + 1), "application/json"))
-    sound(app.run())
+    sound(app.file_uploader[0].set_value(("plan.json", b" " * (MAX_BYTES + 1), "application/json")).run())
     assert [each.value for each in app.error] == [f"A plan has at most {MAX_BYTES:,} bytes."]
     assert "2 statistics of Adult" in app.header[0].value
 

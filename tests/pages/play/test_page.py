@@ -28,7 +28,7 @@ from pages.data.picker import ROW_CHOICES
 from pages.play.comparison import choose_point
 from tests.kit.sources import own
 from tests.pages.drawn_charts import component, drawn, headline
-from tests.pages.opening import MAIN, sound, visitor
+from tests.pages.opening import MAIN, run_with, sound, visitor
 
 
 def opened(**link: str) -> AppTest:
@@ -126,8 +126,7 @@ def test_too_little_time_draws_the_first_releases_and_says_so(monkeypatch: pytes
     app = sound(opened(trials="1000", mechanism="net-flip"))  # which says that it takes its time
     assert has(ON_A_LINE, app)
     assert "These are the first 60 of 1,000 releases" in texts(app)
-    app.session_state["data_chart_more"] = True
-    sound(app.run())
+    run_with(app, {"data_chart_more": True})
     assert "trials=60" in app.code[0].value
 
 
@@ -163,16 +162,12 @@ def test_a_page_about_one_column_does_not_offer_pairs() -> None:
 
 @pytest.mark.full
 def test_private_pairs_show_nothing_until_their_steward_asks() -> None:
-    app = visitor("play/page.py")
-    app.query_params["card"] = "all"
-    app.session_state["upload"] = uploaded_pairs(private=True)
-    app.session_state["data"] = "my-file"
-    app.run()
-    sound(app)
+    app = run_with(
+        visitor("play/page.py"), {"upload": uploaded_pairs(private=True), "data": "my-file"}, link={"card": "all"}
+    )
     assert set(drawn(app)) == {"promises_chart"} and "**No values of your rows are shown" in texts(app)
     sound(app.toggle(key="steward_choice").set_value(True).run())
-    app.session_state["true_map_more"] = True
-    sound(app.run())
+    run_with(app, {"true_map_more": True})
     assert has(ON_A_PLANE, app) and app.code and not app.get("download_button")
     assert not any(chart["download"] for chart in drawn(app).values())
     assert texts(app).count("not protected: made by the data owner") >= 5
@@ -196,12 +191,7 @@ def uploaded(*, private: bool) -> Source:
 
 
 def test_private_data_show_nothing_until_their_steward_asks() -> None:
-    app = visitor("play/page.py")
-    app.query_params["card"] = "all"
-    app.session_state["upload"] = uploaded(private=True)
-    app.session_state["data"] = "my-file"
-    app.run()
-    sound(app)
+    app = run_with(visitor("play/page.py"), {"upload": uploaded(private=True), "data": "my-file"}, link={"card": "all"})
     assert set(drawn(app)) == {"promises_chart"} and "**No values of your rows are shown" in texts(app)
     sound(app.toggle(key="steward_choice").set_value(True).run())
     assert has(ON_A_LINE, app) and not any(chart["download"] for chart in drawn(app).values())
@@ -243,12 +233,9 @@ def test_rows_are_asked_for_only_where_they_help() -> None:
 
 @pytest.mark.full
 def test_a_public_stand_in_may_be_downloaded() -> None:
-    app = visitor("play/page.py")
-    app.query_params["card"] = "all"
-    app.session_state["upload"] = uploaded(private=False)
-    app.session_state["data"] = "my-file"
-    app.run()
-    sound(app)
+    app = run_with(
+        visitor("play/page.py"), {"upload": uploaded(private=False), "data": "my-file"}, link={"card": "all"}
+    )
     app.session_state["data_chart_more"] = True
     assert has(ON_A_LINE, sound(app.run())) and app.get("download_button")
 

@@ -32,7 +32,7 @@ from pages.shell.tasks import shared
 from pages.shell.tasks.shared import is_public_work
 from tests.kit.sources import own
 from tests.pages.drawn_charts import component, drawn, headline, sent_states
-from tests.pages.opening import MAIN, neighbours_said, opened, sound, texts, visitor
+from tests.pages.opening import MAIN, neighbours_said, opened, run_with, sound, texts, visitor
 from tests.pages.play.test_page import uploaded
 
 DAYS_OF_SPRING = [str(day) for day in np.arange(np.datetime64("2017-03-01"), np.datetime64("2017-06-01"))]
@@ -77,8 +77,7 @@ def test_a_new_target_error_opens_its_ranking_once() -> None:
 
 def test_a_picture_s_menu_has_its_sentence_numbers_and_code_and_files_only_of_public_rows() -> None:
     app = started(trials="100", bits="5", n="1000")
-    app.session_state["data_chart_more"] = True
-    sound(app.run())
+    run_with(app, {"data_chart_more": True})
     assert drawn(app)["data_chart"]["sentence"] in [each.value for each in app.markdown]
     assert len(app.dataframe) == len(app.code) == len(app.get("download_button")) == 1
     assert component(app, "data_chart_files") == {"key": "data_chart"}
@@ -87,8 +86,7 @@ def test_a_picture_s_menu_has_its_sentence_numbers_and_code_and_files_only_of_pu
     app.session_state["data"] = "my-file"
     app.run()
     sound(app.toggle(key="steward_choice").set_value(True).run())
-    app.session_state["data_chart_more"] = True
-    sound(app.run())
+    run_with(app, {"data_chart_more": True})
     assert app.code and not app.get("download_button")
     with pytest.raises(ValueError, match="unpack"):
         component(app, "data_chart_files")
@@ -263,10 +261,7 @@ def test_nothing_of_a_file_is_kept_for_everybody() -> None:
 
 
 def test_private_data_send_no_states_until_their_steward_asks() -> None:
-    app = AppTest.from_file(MAIN, default_timeout=600)
-    app.session_state["upload"] = uploaded(private=True)
-    app.session_state["data"] = "my-file"
-    sound(app.run())
+    app = run_with(AppTest.from_file(MAIN, default_timeout=600), {"upload": uploaded(private=True), "data": "my-file"})
     states = sent_states(app)["charts"]
     assert set(states) == set(drawn(app)) == {"promises_chart"}, "theory alone"
     assert "dataset|" not in repr(app.session_state["memory"]), "the file was not even read"

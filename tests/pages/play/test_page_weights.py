@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.queries.linear import LinearQueries
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import MAIN, sound
+from tests.pages.opening import MAIN, run_with, sound
 
 
 def opened(**link: str) -> AppTest:
@@ -21,8 +21,7 @@ def opened(**link: str) -> AppTest:
     app = AppTest.from_file(MAIN, default_timeout=600)
     for name, value in {"queries": "linear", "bits": "3", "card": "all", **link}.items():
         app.query_params[name] = value
-    app.session_state["why_open"] = True
-    return sound(app.run())
+    return run_with(app, {"why_open": True})
 
 
 def uploaded(app: AppTest, text: str) -> AppTest:

@@ -34,7 +34,7 @@ from tests.kit.ledgers import STEWARD, stored_release
 from tests.kit.sources import own
 from tests.pages.data.test_page import OWN, give, grid_of, opened, press, steward, type_in, upload_of, use
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import file_of, sound, visitor
+from tests.pages.opening import file_of, run_with, sound, visitor
 
 CSV = "income\n" + "".join(f"{place % 97}\n" for place in range(300))
 NOMINAL = 100
@@ -76,8 +76,7 @@ def certified(ledger: Ledger) -> bool:
 def admitted() -> AppTest:
     """The steward, where a file is brought."""
     app = opened(way=OWN)
-    app.session_state[ADMITTED] = True
-    return sound(app.run())
+    return run_with(app, {ADMITTED: True})
 
 
 def looking(app: AppTest | None = None) -> AppTest:
@@ -136,8 +135,7 @@ def test_who_is_admitted_later_has_looked_before(no_ledger: Path) -> None:
     ledger = registered(no_ledger)
     app = press(looking(stranger("untokened")), "Remove this file")
     assert not certified(ledger)
-    app.session_state[ADMITTED] = True
-    sound(app.run())
+    run_with(app, {ADMITTED: True})
     assert certified(ledger)
 
 

@@ -111,8 +111,7 @@ def test_a_file_whose_reading_was_left_is_not_kept(monkeypatch: pytest.MonkeyPat
     app = opened(way=OWN)
     with monkeypatch.context() as patch:
         patch.setattr("pages.data.upload.read_table", lambda *_, **__: st.stop())
-        app.file_uploader[0].upload("people.csv", b"age\n41\n")
-        sound(app.run())
+        sound(app.file_uploader[0].upload("people.csv", b"age\n41\n").run())
     assert [each.data for files in kept.file_storage.values() for each in files.values()] == [b"age\n41\n"]
     sound(app.switch_page("learn/page.py").run())
     assert not any(kept.file_storage.values())

@@ -100,10 +100,8 @@ def test_nothing_of_the_verdict_is_told_before() -> None:
 def test_random_privacy_is_refuted_and_the_lesson_says_why() -> None:
     app = opened(lesson="audit", audit_shown="true", audit_of="sparse_histogram")
     page_text = texts(app)
-    assert (
-        "Refuted as a guarantee for all data: at least" in page_text
-        and "Release therefore refuses mechanisms with a γ" in page_text
-    )
+    assert "Refuted as a guarantee for all data: at least" in page_text
+    assert "Release therefore refuses mechanisms with a γ" in page_text
     # What it claims, of rows drawn at random, is possible with these dots.
     (chart,) = drawn(app).values()
     assert "if the claim is true" not in str(chart) and "impossible if the claim held for all data" in str(chart)

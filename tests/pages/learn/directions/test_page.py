@@ -30,7 +30,7 @@ from tests.cases import full_but
 from tests.kit.halfspaces import hidden_rows
 from tests.pages import opening
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import DIRECTIONS, printed_by_code, sound, texts, visitor
+from tests.pages.opening import DIRECTIONS, printed_by_code, run_with, sound, texts, visitor
 from tests.pages.test_papers import LINES
 
 CSV = b"a,b,c\n" + b"".join(b"%d,%d,%d\n" % (i % 7 - 3, i % 11 - 5, i % 5) for i in range(400)) + b",1,2\n"
@@ -254,8 +254,7 @@ def with_file(*, private: bool) -> AppTest:
 
 def moved_by(app: AppTest) -> str:
     """What the page says of projections, once they are opened."""
-    app.session_state["halfspaces_moved_open"] = True
-    sound(app.run())
+    run_with(app, {"halfspaces_moved_open": True})
     (said,) = (each.value for each in app.markdown if "pairs of your rows, sampled" in each.value)
     return str(said)
 

@@ -11,7 +11,7 @@ from dplab.sparse import LossFigure, grid_example, line_example, lone_row, rows_
 from pages.charts.words import percent
 from pages.learn.random_privacy.warning import pet_names
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import RANDOM_PRIVACY, sound, texts, visitor
+from tests.pages.opening import RANDOM_PRIVACY, run_with, sound, texts, visitor
 from tests.pages.uploads import uploaded
 
 ALONE = "sparse_alone_chart"
@@ -128,11 +128,7 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 
 def with_private_file() -> AppTest:
     """The page about a private column."""
-    app = visitor(RANDOM_PRIVACY)
-    app.session_state["upload"] = uploaded(private=True)
-    app.session_state["data"] = "my-file"
-    app.session_state["sparse"] = "data"
-    return sound(app.run())
+    return run_with(visitor(RANDOM_PRIVACY), {"upload": uploaded(private=True), "data": "my-file", "sparse": "data"})
 
 
 def test_private_data_show_nothing_until_their_steward_asks() -> None:

@@ -28,7 +28,7 @@ from pages.tables.marginals import rows as rows_module
 from pages.tables.marginals.rows import labelled
 from tests.cases import full_but
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import printed_by_code, sound
+from tests.pages.opening import printed_by_code, run_with, sound
 from tests.pages.tables.opening import opened as page
 from tests.pages.tables.opening import sentence, texts
 
@@ -50,8 +50,7 @@ def opened(**link: str) -> AppTest:
 
 def cells(app: AppTest) -> Any:
     """Numbers of the table that is picked."""
-    app.session_state["tables_cells_numbers"] = True
-    sound(app.run())
+    run_with(app, {"tables_cells_numbers": True})
     return app.dataframe[0].value
 
 

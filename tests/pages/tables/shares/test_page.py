@@ -199,8 +199,7 @@ def with_file(*, private: bool) -> AppTest:
     app.run()
     app.multiselect(key=f"{held.prefix}cube-columns").set_value(["age", "sex", "smokes"]).run()
     app.text_input(key=f"{held.prefix}cube-0").set_value(">= 40, < 18")
-    app.text_input(key=f"{held.prefix}cube-1").set_value("f")
-    return sound(app.run())
+    return sound(app.text_input(key=f"{held.prefix}cube-1").set_value("f").run())
 
 
 def test_an_own_public_file() -> None:
