@@ -43,7 +43,7 @@ from dprelease.ledger.records import Stored
 from dprelease.ledger.units import Price
 from dprelease.release import cost, rehearse, unsuitable
 from dprelease.requests.parts import Request
-from tests.kit.ledgers import altered, registered, request_of, stored_release
+from tests.kit.ledgers import altered, registered, released_in, request_of, stored_release
 
 SECRET = "s3cr3t"
 REFUSED = {
@@ -296,8 +296,7 @@ def test_a_released_whole_table_has_the_columns_of_the_table(tmp_path: Path) -> 
     request = request_of(reading=reading, queries=queries, n=ROWS, neighbours=relation, entry_key="whole-table")
     assert Request.read(request.text) == request
     settings: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "public_n": ROWS, "neighbours": relation}
-    ledger, dataset_id = registered(tmp_path / "ledger", rows=named, **settings)
-    came = stored_release(ledger, dataset_id, request, named)
+    came = released_in(tmp_path / "ledger", request, rows=named, **settings)
     assert verify(certificate(came), came.files) == []
     assert came.files["rows_of_nobody.csv"].decode().splitlines()[0] == "trial,share,rows"
     assert came.files["rows_of_nobody.csv"].count(b"\n") == ROWS + 1

@@ -25,7 +25,7 @@ from dprelease.release import SAW_TRUE_VALUES, release
 from dprelease.requests.intervals import LEVEL, noise_of_counts
 from tests import ROOT
 from tests.dpcore.mechanisms.test_contract import ENTRIES
-from tests.kit.ledgers import ANALYST, STEWARD, few_rows, plan_of, registered, request_of, stored_release
+from tests.kit.ledgers import ANALYST, STEWARD, few_rows, plan_of, registered, released_in, request_of
 
 Certificate = dict[str, Any]
 
@@ -313,8 +313,7 @@ def test_a_certificate_answers_what_a_registry_asks(told: Certificate) -> None:
 
 
 def test_a_certificate_of_a_plan_answers_it_for_every_question(tmp_path: Path) -> None:
-    ledger, dataset_id = registered(tmp_path, delta=1e-6)
-    stored = stored_release(ledger, dataset_id, plan_of(pure=False).request())
+    stored = released_in(tmp_path, plan_of(pure=False).request(), delta=1e-6)
     entry = {field: read(certificate(stored)) for field, read in {**REGISTRY, **CLAIM}.items()}
     assert entry["privacy_loss.privacy_parameters.epsilon"] == 0.5
     assert entry["privacy_loss.privacy_parameters.delta"] == 1e-7

@@ -48,7 +48,7 @@ from dprelease.requests.tables import table_csv
 from dprelease.verification import UNVERIFIABLE_FIELDS, unverifiable
 from tests.dprelease.test_catalogue_releases import FIXED, problem_readings
 from tests.dprelease.test_forgeries import rebooked
-from tests.kit.ledgers import altered, registered, request_of, stored_release
+from tests.kit.ledgers import altered, released_in, request_of
 
 ROWS = 120
 LABELS = ("a", 'b"', "c,d", "=1+1", "e f", "g\nh")
@@ -96,15 +96,9 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Stored
     def drawn(key: str) -> Stored:
         if key not in kept:
             request = request_for(key)
-            settings: dict[str, Any] = {
-                "epsilon": 900.0,
-                "delta": 0.1,
-                "public_n": ROWS,
-                "neighbours": request.neighbours,
-            }
-            ledger, dataset_id = registered(tmp_path_factory.mktemp(key), rows=table, **settings)
-            came = stored_release(ledger, dataset_id, request, table)
-            kept[key] = came
+            settings: dict[str, Any] = {"epsilon": 900.0, "delta": 0.1, "neighbours": request.neighbours}
+            folder = tmp_path_factory.mktemp(key)
+            kept[key] = released_in(folder, request, rows=table, public_n=ROWS, **settings)
         return kept[key]
 
     return drawn
@@ -479,9 +473,7 @@ def of_many(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Stored]
             settings: dict[str, Any] = {"neighbours": Neighbours.ADD_REMOVE_ONE}
             request = request_of(reading=reading, queries=queries, n=MANY, entry_key=key, values={}, **settings)
             settings |= {"epsilon": 9.0, "delta": 0.1, "public_n": MANY}
-            ledger, dataset_id = registered(tmp_path_factory.mktemp(key), rows=table, **settings)
-            came = stored_release(ledger, dataset_id, request, table)
-            kept[key] = came
+            kept[key] = released_in(tmp_path_factory.mktemp(key), request, rows=table, **settings)
         return kept[key]
 
     return drawn

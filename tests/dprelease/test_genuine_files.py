@@ -37,7 +37,7 @@ from dprelease.requests.tables import csv_files, preview_of
 from tests.cases import full_but
 from tests.dprelease.test_catalogue_releases import ENTRIES, FIXED, problem_readings
 from tests.dprelease.test_forged_files import request_for
-from tests.kit.ledgers import DIGEST, question_of, registered, request_of, stored_release
+from tests.kit.ledgers import DIGEST, question_of, released_in, request_of
 
 LEAST, MOST = 0.001, 20.0
 """Bounds of epsilon."""
@@ -166,8 +166,7 @@ def test_a_net_whose_noisy_number_of_rows_is_below_zero_is_genuine(
         return np.minimum(usual(draw, secure, trials), -5)
 
     monkeypatch.setattr(NoisyCounts, "released", below_zero)
-    ledger, dataset_id = registered(tmp_path / "ledger")
-    stored = stored_release(ledger, dataset_id, request_of(**SUMS))
+    stored = released_in(tmp_path / "ledger", request_of(**SUMS))
     assert stored.files == {"synthetic.csv": NO_POINT}
     assert verify(certificate(stored), stored.files) == []
     assert b"0 lines" in downloads_of(stored)["report.html"]

@@ -49,7 +49,7 @@ from dprelease.requests.coverage import coverage
 from dprelease.requests.parts import Request
 from dprelease.requests.tables import BETA
 from tests.dprelease.test_catalogue_releases import ENTRIES, REFUSED, requested
-from tests.kit.ledgers import registered, request_of, stored_release
+from tests.kit.ledgers import released_in, request_of
 from tests.kit.promises.cases import FALSE_ALARM, QUICK
 from tests.kit.promises.covered import rows_of
 
@@ -226,10 +226,9 @@ def test_rehearsal_certificate_and_report_show_a_bound_where_it_is_guaranteed(
     assert rehearse(request).errors == (sentence,)
     lines = [f"{place % 100},{place % 10},{'abc'[place % 3]},x" for place in range(request.n)]
     table = read_table("\n".join(["age,pay,job,name", *lines]).encode(), name="people.csv", header=True)
-    ledger, dataset_id = registered(
-        tmp_path, epsilon=100.0, delta=0.5, rows=table, neighbours=request.neighbours, public_n=request.n
+    came = released_in(
+        tmp_path, request, epsilon=100.0, delta=0.5, rows=table, neighbours=request.neighbours, public_n=request.n
     )
-    came = stored_release(ledger, dataset_id, request, table)
     document = certificate(came)
     assert verify(document, came.files) == []
     accuracy = document["parts"][0]["accuracy"]
@@ -258,8 +257,7 @@ def test_no_script_prints_a_number_of_rows_that_is_no_guarantee(
     request = asked(key, n=n, neighbours=neighbours, queries=Thresholds, epsilon=epsilon)
     [part] = request.parts
     assert re.search(ROWS_SAID, part.mechanism.accuracy(part.problem, BETA).statement), "a number to be left out"
-    ledger, dataset_id = registered(tmp_path / "ledger", rows=table, neighbours=request.neighbours, public_n=n)
-    came = stored_release(ledger, dataset_id, request, table)
+    came = released_in(tmp_path / "ledger", request, rows=table, neighbours=request.neighbours, public_n=n)
     zipfile.ZipFile(io.BytesIO(zip_files(downloads_of(came)))).extractall(tmp_path)
     ran = subprocess.run([sys.executable, "-P", str(tmp_path / PROGRAM)], cwd="/", capture_output=True, text=True)
     assert ran.returncode == 0 and f"No guarantee: {reason}" in ran.stdout
@@ -288,10 +286,9 @@ def test_rows_are_said_to_be_as_far_from_the_truth_as_they_are(tmp_path: Path) -
         entry_key="whole-table",
         values={"epsilon": 1.0, "delta": 1e-6},
     )
-    ledger, dataset_id = registered(
-        tmp_path, epsilon=1.0, delta=1e-6, rows=table, neighbours=request.neighbours, public_n=rows
+    came = released_in(
+        tmp_path, request, epsilon=1.0, delta=1e-6, rows=table, neighbours=request.neighbours, public_n=rows
     )
-    came = stored_release(ledger, dataset_id, request, table)
     text = report(came).decode()
     assert "no cell of the released tables has an error above" in text
     assert "No error is guaranteed for synthetic rows fitted to them." in text

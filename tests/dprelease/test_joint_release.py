@@ -34,7 +34,16 @@ from dprelease.plan.questions import Plan
 from dprelease.release import cost, rehearse, release
 from dprelease.requests.parts import Request
 from tests.dprelease.test_certificate import Certificate, change, rebooked, sealed
-from tests.kit.ledgers import ANALYST, few_rows, plan_of, question_of, registered, request_of, stored_release
+from tests.kit.ledgers import (
+    ANALYST,
+    few_rows,
+    plan_of,
+    question_of,
+    registered,
+    released_in,
+    request_of,
+    stored_release,
+)
 
 FILES = ["01-counts.csv", "02-counts.csv"]
 
@@ -267,9 +276,7 @@ JOINT: dict[str, Callable[[Certificate], Any]] = {
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
     """A plan's release."""
-    ledger, dataset_id = registered(tmp_path_factory.mktemp("ledger"))
-    came = stored_release(ledger, dataset_id, plan_of().request())
-    return came
+    return released_in(tmp_path_factory.mktemp("ledger"), plan_of().request())
 
 
 @pytest.mark.parametrize("name", JOINT)

@@ -141,6 +141,14 @@ def stored_release(
     return came
 
 
+def released_in(
+    folder: Path, request: Request | None = None, *, rows: Table | None = None, by: Actor = ANALYST, **changed: Any
+) -> Stored:
+    """The only release of a ledger in a folder, which is registered as `registered` says."""
+    ledger, dataset_id = registered(folder, rows=rows, **changed)
+    return stored_release(ledger, dataset_id, request, rows, by)
+
+
 def of_an_older_schema(path: Path) -> None:
     """Make a ledger's file say that an older program wrote it."""
     with closing(sqlite3.connect(path)) as connection:

@@ -20,7 +20,7 @@ from pages.learn.lecture import rooms
 from pages.release.verify import MAX_WAITING
 from pages.shell.server import access, headers, host_origin, upload_limits
 from tests import PACKAGES, ROOT
-from tests.kit.asgi import messages
+from tests.pages.asgi import messages
 
 
 def words_of(name: str) -> str:

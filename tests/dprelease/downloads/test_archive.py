@@ -12,14 +12,13 @@ import pytest
 
 from dprelease.certificate import verify
 from dprelease.downloads import CERTIFICATE, PROGRAM, downloads_of, unzip_files, zip_files
-from tests.kit.ledgers import plan_of, registered, stored_release
+from tests.kit.ledgers import plan_of, released_in
 
 
 @pytest.fixture
 def unpacked(tmp_path: Path) -> Path:
     """The zip of a release, on another place."""
-    ledger, dataset_id = registered(tmp_path / "ledger")
-    stored = stored_release(ledger, dataset_id)
+    stored = released_in(tmp_path / "ledger")
     packed = zip_files(downloads_of(stored))
     assert packed == zip_files(downloads_of(stored)), "equal releases have equal bytes"
     zipfile.ZipFile(io.BytesIO(packed)).extractall(tmp_path / "else")
@@ -57,8 +56,7 @@ def test_the_zip_verifies_and_its_program_runs_elsewhere(unpacked: Path) -> None
 
 @pytest.mark.slow
 def test_the_program_of_a_plan_names_every_file(tmp_path: Path) -> None:
-    ledger, dataset_id = registered(tmp_path / "ledger")
-    stored = stored_release(ledger, dataset_id, plan_of().request())
+    stored = released_in(tmp_path / "ledger", plan_of().request())
     zipfile.ZipFile(io.BytesIO(zip_files(downloads_of(stored)))).extractall(tmp_path / "else")
     code, output = ran(tmp_path / "else")
     assert code == 0 and "01-counts.csv: 4 rows" in output and "02-counts.csv: 4 rows" in output

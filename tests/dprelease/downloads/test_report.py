@@ -30,7 +30,17 @@ from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.release import SAW_TRUE_VALUES, release
 from dprelease.requests.parts import Request
 from pages.release.figure import released_counts
-from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, plan_of, registered, request_of, stored_release
+from tests.kit.ledgers import (
+    ANALYST,
+    NOMINAL,
+    STEWARD,
+    few_rows,
+    plan_of,
+    registered,
+    released_in,
+    request_of,
+    stored_release,
+)
 
 VOID = {"meta"}
 ALLOWED = {
@@ -83,8 +93,7 @@ def page(stored: Any) -> Page:
 def released(folder: Path, asked: Any, **changed: Any) -> Stored:
     """A release of few rows."""
     ledger, dataset_id = registered(folder, **changed)
-    came = stored_release(ledger, dataset_id, asked, changed.get("rows") or few_rows())
-    return came
+    return stored_release(ledger, dataset_id, asked, changed.get("rows") or few_rows())
 
 
 def test_it_says_what_of_whom_under_which_promise_and_how_wrong(tmp_path: Path) -> None:
@@ -258,8 +267,7 @@ def test_no_true_value_and_no_secret_is_in_the_zip(tmp_path: Path) -> None:
 def test_a_factor_that_protects_nobody_is_not_printed(tmp_path: Path) -> None:
     nobody = "possibly far more likely, which is no protection"
     for epsilon, words in ((13.8, "at most 985000 times as likely"), (14.0, nobody)):
-        ledger, dataset_id = registered(tmp_path / str(epsilon), epsilon=100.0)
-        stored = stored_release(ledger, dataset_id, request_of(epsilon=epsilon))
+        stored = released_in(tmp_path / str(epsilon), request_of(epsilon=epsilon), epsilon=100.0)
         assert f"Every set of results is then {words}" in " ".join(report(stored).decode().split())
 
 

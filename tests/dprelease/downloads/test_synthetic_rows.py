@@ -33,7 +33,7 @@ from dprelease.requests.parts import Request
 from dprelease.requests.synthetic_files import blank_release, read_measured
 from tests import ROOT
 from tests.dprelease.test_other_computer import PLAINEST
-from tests.kit.ledgers import registered, request_of, stored_release
+from tests.kit.ledgers import released_in, request_of
 
 TABLE = DeclaredTable(
     columns=(
@@ -66,11 +66,10 @@ def request(**changed: Any) -> Request:
 
 def released(folder: Path, asked: Request, frame: pd.DataFrame | None = None) -> Stored:
     rows = read_frame(people() if frame is None else frame)
-    ledger, dataset_id = registered(
-        folder, epsilon=20.0, delta=1e-5, rows=rows, neighbours=ADDED, public_n=N,
+    stored = released_in(
+        folder, asked, epsilon=20.0, delta=1e-5, rows=rows, neighbours=ADDED, public_n=N,
         person_column=asked.person, rows_a_person=asked.rows_a_person,
     )  # fmt: skip
-    stored = stored_release(ledger, dataset_id, asked, rows)
     assert verify(certificate(stored), stored.files) == []
     return stored
 

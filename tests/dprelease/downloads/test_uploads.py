@@ -29,13 +29,12 @@ from dprelease.downloads import (
 from dprelease.downloads.archive import NO_ZIP
 from dprelease.downloads.uploads import MAX_FAULTS, NO_CERTIFICATE, NOT_VERIFIED, faults_of_uploads, read_uploads
 from tests.kit.hostile import SECRET
-from tests.kit.ledgers import STEWARD, registered, stored_release
+from tests.kit.ledgers import STEWARD, released_in
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    ledger, dataset_id = registered(tmp_path_factory.mktemp("elsewhere"))
-    stored = stored_release(ledger, dataset_id, by=STEWARD)
+    stored = released_in(tmp_path_factory.mktemp("elsewhere"), by=STEWARD)
     return downloads_of(stored)
 
 

@@ -50,8 +50,7 @@ def asked(draw: int = 1, *, epsilon: float = 0.1) -> Request:
 
 def drawn(ledger: Ledger, dataset_id: str, request: Request) -> Stored:
     """A release that is stored."""
-    came = stored_release(ledger, dataset_id, request)
-    return came
+    return stored_release(ledger, dataset_id, request)
 
 
 @pytest.mark.slow

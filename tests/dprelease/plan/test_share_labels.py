@@ -35,7 +35,7 @@ from dprelease.plan.predicates import read_lines
 from dprelease.plan.questions import Plan
 from dprelease.plan.released_part import plan_of_part, released_dictionary
 from dprelease.plan.titles import part_title, question_title
-from tests.kit.ledgers import registered, stored_release
+from tests.kit.ledgers import released_in
 
 SMOKER, REGION = Labels(yes_no=True), Labels(labels=("N", "S", "E"))
 TABLE = DeclaredTable(
@@ -167,8 +167,7 @@ def test_shares_of_different_labels_share_no_draw_and_the_other_of_two_needs_non
 def test_a_release_says_the_label_everywhere_and_is_verified(tmp_path: Path) -> None:
     questions = (share("smoker", "no", "sex"), share("region", "S", "sex"))
     table = read_frame(ROWS)
-    ledger, dataset_id = registered(tmp_path, rows=table, public_n=600)
-    stored = stored_release(ledger, dataset_id, plan(*questions).request(), table)
+    stored = released_in(tmp_path, plan(*questions).request(), rows=table, public_n=600)
     assert verify(certificate(stored), stored.files) == []
     truth = {"smoker = no": (1.0, 1 / 3), "region = S": (0.5, 0.5)}
     for part, document, (words, shares) in zip(

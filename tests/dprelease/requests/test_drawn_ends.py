@@ -53,8 +53,7 @@ def stored_of(folder: Path, part: RequestPart, level: float) -> Stored:
     rows = few_rows(ages=[i * 7 % 19 for i in range(NUMBER_OF_ROWS)])
     settings: dict[str, Any] = {"epsilon": 9.0, "delta": 0.1, "public_n": NUMBER_OF_ROWS, "rows": rows}
     ledger, dataset_id = registered(folder, neighbours=part.neighbours, **settings)
-    came = stored_release(ledger, dataset_id, Request(parts=(part,), level=level), rows)
-    return came
+    return stored_release(ledger, dataset_id, Request(parts=(part,), level=level), rows)
 
 
 def test_every_mechanism_whose_counts_have_noise_of_one_law_has_their_intervals() -> None:

@@ -36,7 +36,7 @@ from dprelease.requests.parts import Request
 from dprelease.requests.quantile_tables import quantile_table
 from tests.dplab.intervals.coverage import refuted
 from tests.dprelease.test_forgeries import rebooked
-from tests.kit.ledgers import registered, request_of, stored_release
+from tests.kit.ledgers import released_in, request_of
 
 ROWS = 240
 JOBS = ("cook", "nurse")
@@ -80,9 +80,7 @@ def people() -> Table:
 
 def stored_at(folder: Path, level: float) -> Stored:
     """A release of all statistics."""
-    ledger, dataset_id = registered(folder, rows=people(), epsilon=90.0, delta=0.1, public_n=ROWS)
-    came = stored_release(ledger, dataset_id, plan_at(level, *ASKED).request(), people())
-    return came
+    return released_in(folder, plan_at(level, *ASKED).request(), rows=people(), epsilon=90.0, delta=0.1, public_n=ROWS)
 
 
 def test_files_and_requests_name_a_level_unless_it_is_the_usual_one() -> None:

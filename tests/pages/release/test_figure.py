@@ -12,13 +12,12 @@ import pytest
 
 from pages.charts.picture import Bars, numbers
 from pages.release.figure import released_counts
-from tests.kit.ledgers import STEWARD, registered, request_of, stored_release
+from tests.kit.ledgers import STEWARD, released_in, request_of
 from tests.pages.picture_checks import whole
 
 
 def released(tmp_path: Path, **changed: Any) -> pd.DataFrame:
-    ledger, dataset_id = registered(tmp_path)
-    stored = stored_release(ledger, dataset_id, request_of(**changed), by=STEWARD)
+    stored = released_in(tmp_path, request_of(**changed), by=STEWARD)
     return pd.read_csv(io.BytesIO(stored.files["counts.csv"]))
 
 

@@ -12,7 +12,7 @@ from streamlit import config
 
 from pages.shell.server.headers import content_policy
 from pages.shell.server.host_origin import DEMONSTRATION, NO_FILES, HostOriginMiddleware, is_public_demo
-from tests.kit.asgi import messages
+from tests.pages.asgi import messages
 from tests.pages.opening import opened, sound
 
 HOST = "teacher.example.org"

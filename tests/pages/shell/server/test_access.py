@@ -26,7 +26,7 @@ from pages.shell.server.access import (
     take_code,
 )
 from pages.shell.server.host_origin import UPLOADS
-from tests.kit.asgi import messages
+from tests.pages.asgi import messages
 
 CODE, KEY = "a-code", "k" * 43
 

@@ -16,7 +16,7 @@ from pages.shell.server.headers import content_policy
 from pages.shell.server.host_origin import FOREIGN_HOST, FOREIGN_ORIGIN, HostOriginMiddleware, refusal
 from pages.shell.server.redaction import STRUCK, redacted
 from run import HERE
-from tests.kit.asgi import messages
+from tests.pages.asgi import messages
 
 ALLOWED = ["app.example.org", "*.example.net"]
 OWN = "127.0.0.1:8501"

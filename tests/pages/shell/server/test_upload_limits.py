@@ -17,7 +17,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from pages.shell.server.host_origin import UPLOADS
 from pages.shell.server.upload_limits import SERVER_SIZES, SESSION_FILES, SESSION_SIZES, UploadLimits
 from tests import ROOT
-from tests.kit.asgi import messages
+from tests.pages.asgi import messages
 
 LARGEST = 1 << 20
 """Bytes of one file, as the server is set here."""

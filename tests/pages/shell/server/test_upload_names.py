@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from pages.shell.server.upload_names import LONGEST_HEAD, LONGEST_NAME, UploadNames
-from tests.kit.asgi import messages
+from tests.pages.asgi import messages
 
 CONTENT = b'age,filename="x"\r\n\r\n41,"name=""y"' + bytes(range(256))
 
