@@ -49,6 +49,7 @@ from dprelease.verification import UNVERIFIABLE_FIELDS, unverifiable
 from tests.dprelease.test_catalogue_releases import FIXED, problem_readings
 from tests.dprelease.test_forgeries import rebooked
 from tests.kit.ledgers import altered, released_in, request_of
+from tests.kit.sources import csv_of, inside
 
 ROWS = 120
 LABELS = ("a", 'b"', "c,d", "=1+1", "e f", "g\nh")
@@ -88,10 +89,9 @@ def request_for(key: str) -> Request:
 @pytest.fixture(scope="module")
 def releases(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Stored]:
     """A release of each mechanism, drawn when it is asked for."""
-    out, kept = io.StringIO(), dict[str, Stored]()
+    kept = dict[str, Stored]()
     people = [(i % 100, i % 7 / 7, LABELS[i % 6], f"2024-{1 + i % 12:02d}-{1 + i % 28:02d}") for i in range(ROWS)]
-    csv.writer(out).writerows([("age", "pay", "job", "day"), *people])
-    table = read_table(out.getvalue().encode(), name="people.csv", header=True)
+    table = read_table(csv_of([("age", "pay", "job", "day"), *people]), name="people.csv", header=True)
 
     def drawn(key: str) -> Stored:
         if key not in kept:
@@ -187,9 +187,7 @@ def with_cell(contents: bytes, column: int, change: Callable[[str], str]) -> byt
     """A file with one cell of its first line changed."""
     rows = list(csv.reader(io.StringIO(contents.decode(), newline="")))
     rows[1][column] = change(rows[1][column])
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue().encode()
+    return csv_of(rows)
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -377,10 +375,7 @@ def test_what_a_mechanism_cannot_release_is_refused(releases: Callable[[str], St
     stored = releases(key)
     rows = list(csv.reader(io.StringIO(stored.files[name].decode(), newline="")))
     change(rows)
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    contents = out.getvalue().encode()
-    faults = said_of(stored, name, contents)
+    faults = said_of(stored, name, csv_of(rows))
     assert faults == [f"The columns, lines, labels or numbers of {name} do not match the request."]
 
 
@@ -394,9 +389,7 @@ def test_an_interval_of_groups_that_differs_in_the_last_digit_is_another_compute
         rows = read_rows(contents)
         for end, steps in zip(("low", "high"), ends, strict=True):
             named(rows, f"{statistic} {end}", partial(shifted, by=steps * unit_of(rows, statistic)))
-        out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows(rows)
-        assert said_of(stored, name, out.getvalue().encode()) == []
+        assert said_of(stored, name, csv_of(rows)) == []
     assert any("last digit of an interval" in each for each in unverifiable())
 
 
@@ -432,9 +425,7 @@ def test_cells_of_groups_are_checked_by_the_quantiles_beside_them_and_both_toget
     stored = releases("group-quantiles")
     rows = read_rows(stored.files["answers.csv"])
     moved(rows, 40.0, into=len(rows) // 2 - 1)
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    answers = out.getvalue().encode()
+    answers = csv_of(rows)
     assert said_of(stored, "answers.csv", answers) == [OTHER.format(name="quantiles.csv")]
     request = Request.of(stored.body["request"])
     [part] = request.parts
@@ -639,9 +630,7 @@ def test_other_synthetic_rows_do_not_have_the_distances_of_the_released_ones(
 ) -> None:
     stored = releases("whole-table")
     header, *rows = read_rows(stored.files["rows_of_nobody.csv"])
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([header, *[rows[0]] * len(rows)])
-    faults = said_of(stored, "rows_of_nobody.csv", out.getvalue().encode())
+    faults = said_of(stored, "rows_of_nobody.csv", csv_of([header, *[rows[0]] * len(rows)]))
     assert faults == ["The columns, lines, labels or numbers of distances.csv do not match the request."]
     assert any("which synthetic rows were made" in each for each in unverifiable())
 
@@ -673,9 +662,7 @@ def test_a_field_of_another_form_is_named(releases: Callable[[str], Stored], nam
     stored = releases("identity")
     forged = copy.deepcopy(certificate(stored))
     *outer, last = name.split(".")
-    place: Any = forged
-    for step in outer:
-        place = place[step]
+    place = inside(forged, outer)
     place[last] = value
     faults = verify(canonical(rebooked(forged)), stored.files)
     assert faults and not any("lacks fields that its format requires" in each for each in faults), faults

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
@@ -38,6 +36,7 @@ from tests.cases import full_but
 from tests.dprelease.test_catalogue_releases import ENTRIES, FIXED, problem_readings
 from tests.dprelease.test_forged_files import request_for
 from tests.kit.ledgers import DIGEST, question_of, released_in, request_of
+from tests.kit.sources import csv_of
 
 LEAST, MOST = 0.001, 20.0
 """Bounds of epsilon."""
@@ -75,12 +74,8 @@ def genuine(part: RequestPart, rows: int, *, draws: int, seed: int) -> Iterator[
 
 def last_line_twice(files: dict[str, bytes]) -> dict[str, bytes]:
     """The same files, each with its last line once more."""
-    changed = dict[str, bytes]()
-    for name, contents in files.items():
-        rows, out = read_rows(contents), io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows([*rows, rows[-1]])
-        changed[name] = out.getvalue().encode()
-    return changed
+    lines = {name: read_rows(contents) for name, contents in files.items()}
+    return {name: csv_of([*rows, rows[-1]]) for name, rows in lines.items()}
 
 
 def count_accepted(part: RequestPart, monkeypatch: pytest.MonkeyPatch, *, rows: tuple[int, ...], draws: int) -> int:

@@ -41,6 +41,7 @@ from tests.kit.ledgers import (
     request_of,
     stored_release,
 )
+from tests.kit.sources import csv_of
 
 VOID = {"meta"}
 ALLOWED = {
@@ -202,9 +203,7 @@ HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;</td></
 
 def test_hostile_names_and_labels_are_only_read(tmp_path: Path) -> None:
     label = f"cook {HOSTILE}"
-    buffer = io.StringIO()
-    csv.writer(buffer).writerows([["job"], *[[label]] * 30])
-    rows = read_table(buffer.getvalue().encode(), name="x.csv", header=True)
+    rows = read_table(csv_of([["job"], *[[label]] * 30]), name="x.csv", header=True)
     domain = Labels(labels=(label, "nurse"))
     request = request_of(reading=Columns(names=("job",), on=domain), queries=Cells(domain=domain))
     stored = released(tmp_path, request, rows=rows, name=f"jobs {HOSTILE}")

@@ -47,6 +47,7 @@ from dprelease.requests.tables import answers_csv, released_labels
 from tests.dplab.intervals.coverage import refuted
 from tests.dprelease.test_forgeries import rebooked
 from tests.kit.ledgers import ANALYST, STEWARD, registered, request_of, stored_release
+from tests.kit.sources import csv_of, inside
 
 COUNTS = {"ann": 900, "=1+1": 800, "a;b": 700, "Łódź, Süd": 600, "NA": 500, "007": 400}
 RARE = ("Quetzalcoatl", "Zyxwvut")
@@ -55,10 +56,9 @@ DELTA = 1e-9
 
 
 def table_of(counts: dict[str, int] = COUNTS, *, name: str = "names.csv") -> Table:
-    out = io.StringIO()
     texts = [text for text, count in counts.items() for _ in range(count)] + [*RARE]
-    csv.writer(out).writerows([("who", "name"), *((place // 3, text) for place, text in enumerate(texts))])
-    return read_table(out.getvalue().encode(), name=name, header=True)
+    lines = [("who", "name"), *((place // 3, text) for place, text in enumerate(texts))]
+    return read_table(csv_of(lines), name=name, header=True)
 
 
 def asked(key: str = "find_labels_optimal", *, longest: int = 60, **changed: Any) -> Request:
@@ -213,9 +213,7 @@ def test_forged_labels_are_refused_though_all_is_sealed_anew(tmp_path: Path) -> 
         return cells + [str(int(end[0])) for end in _ends_of_labels(count, mechanism, part.problem, 0.95).to_numpy().T]
 
     def faults(changed: list[list[str]], *, sealed: bool = True) -> list[str]:
-        out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows([rows[0], *map(line, changed)])
-        contents = out.getvalue().encode()
+        contents = csv_of([rows[0], *map(line, changed)])
         forged = copy.deepcopy(certificate(stored))
         if sealed:
             forged["files"]["labels.csv"] = digest_of_bytes(contents)
@@ -249,9 +247,7 @@ def test_another_claim_is_refused(tmp_path: Path, path: tuple[Any, ...], value: 
     ledger, dataset_id = held(tmp_path, table, request)
     stored = stored_release(ledger, dataset_id, request, table)
     forged = copy.deepcopy(certificate(stored))
-    place = forged
-    for step in path[:-1]:
-        place = place[step]
+    place = inside(forged, path[:-1])
     assert place[path[-1]] != value
     place[path[-1]] = value
     assert verify(canonical(rebooked(forged)), stored.files)
