@@ -290,14 +290,6 @@ def test_long_conversations_wait_to_be_asked_for(monkeypatch: pytest.MonkeyPatch
     )
 
 
-@pytest.mark.parametrize("link", [{"ask": "<script>"}, {"ask-updates": "0"}, {"ask-questions-about": "cats"}], ids=str)
-def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -> None:
-    app = opened(**link)
-    assert len(app.warning) == 1
-    assert not app.exception
-    assert metrics(app)[0] == "0"
-
-
 @pytest.mark.parametrize("own_rows", [False, True])
 def test_whole_conversations_are_held_once_for_everybody_and_about_own_rows_by_each_session(
     own_rows: bool, monkeypatch: pytest.MonkeyPatch

@@ -668,12 +668,6 @@ def test_explore_opens_on_the_chosen_rows() -> None:
     assert app.selectbox(key="data").value == "sparse"
 
 
-def test_a_link_to_no_kind_of_data_says_so() -> None:
-    app = opened(way="magic")
-    assert len(app.warning) == 1
-    assert set(drawn(app)) == {f"sample-{SAMPLES[0].key}-summary_chart"}
-
-
 def test_where_values_go_that_do_not_fit_is_where_they_are_counted() -> None:
     """Each sentence about the one cell more, and the domain's own reading."""
     numbers = np.array([5.0, -1.0, 99.0, np.nan])

@@ -149,16 +149,6 @@ def test_from_how_many_rows_polynomials_are_near_is_said_of_the_rows_that_were_t
     assert "some answers have a larger error even at" in page_text
 
 
-def test_a_bad_link_gets_a_sentence() -> None:
-    for link in (
-        {"lesson": "no-such"},
-        {"median_n": "0"},
-        {"median_bits": "7"},
-        {"median_epsilon": "-1"},
-    ):
-        assert len(opened(**link).warning) == 1, link
-
-
 @pytest.mark.parametrize("walk", ["exponential", "permute-and-flip", "refusing", "stable", "search", "interval-search"])
 @pytest.mark.parametrize("picture", [each for each in median_lesson.VIEWS[1:] if each != "Act two"])
 def test_every_mechanism_walks(walk: str, picture: str) -> None:
@@ -354,9 +344,3 @@ def test_no_measured_median_is_where_the_picture_says_that_none_can_be(n: int, e
     most = np.exp(median.any_private_stepwise(bits=np.array(medians.MEASURED_BITS), n=n, epsilon=epsilon))
     # Not by chance: the seed is fixed, and the ends of the intervals are compared.
     assert all((each.low <= most).all() for each in seen)
-
-
-def test_pictures_of_lessons_are_offered_as_files() -> None:
-    """Nothing of a lesson is about anybody."""
-    charts = drawn(opened(lesson="fat", fat_shown="true"))
-    assert charts and all(chart["download"] for chart in charts.values())

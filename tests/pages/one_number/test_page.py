@@ -273,14 +273,6 @@ def test_the_wall_stands_above_the_data() -> None:
     assert f"the upper bound on these data is {hair:.3g}." in text
 
 
-def test_a_bad_link_gets_a_sentence_for_each_value_and_the_page_goes_on() -> None:
-    link = {"data": "no-such-data", "robust": "<script>", "delta": "17"}
-    app = sound(opened(**link))
-    for (name, value), warning in zip(link.items(), app.warning, strict=True):
-        assert f"“{name}”" in warning.value and value not in warning.value
-    assert set(drawn(app)) >= STABLE
-
-
 def test_private_data_show_nothing_until_their_steward_asks() -> None:
     app = run_with(visitor("one_number/page.py"), {"upload": uploaded(private=True), "data": "my-file"})
     assert set(drawn(app)) == {"promises_chart"} and "**No values of your rows are shown" in texts(app)

@@ -160,11 +160,6 @@ def test_the_trade_off_has_the_median_of_the_worst_errors() -> None:
     assert f": {percent(float(np.median(report(app).worst)))} (" in again
 
 
-def test_a_link_out_of_range_gets_its_sentence() -> None:
-    app = started(epsilon="1000")
-    assert len(app.warning) == 1 and headline(app).startswith("At ε = 0.1,")
-
-
 def asked_for_states(app: AppTest) -> Any:
     """What a browser is sent that has drawn the page; before, it is sent nothing."""
     assert component(app, "live_states") == {"asks": True}

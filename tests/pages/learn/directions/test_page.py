@@ -221,23 +221,6 @@ def test_few_releases_where_one_takes_long() -> None:
     assert trials_for(asked_of(vectors_of("penguins")), 344) == 200
 
 
-@pytest.mark.parametrize(
-    "link",
-    [
-        {"vectors": "<script>"},
-        {"vectors": "my-file"},
-        {"angle": "400"},
-        {"margin": "2"},
-        {"halfspaces-projections": "3"},
-    ],
-    ids=str,
-)
-def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -> None:
-    app = sound(opened(**link))
-    assert len(app.warning) == 1 and "<" not in app.warning[0].value
-    assert set(drawn(app)) >= FLAT
-
-
 def with_file(*, private: bool) -> AppTest:
     """The page with a held file whose first two columns were chosen and declared."""
     held = SessionFile(origin=Uploaded(table=read_table(CSV, name="own.csv"), private=private, digest="0"), turn=1)

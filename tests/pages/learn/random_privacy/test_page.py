@@ -120,12 +120,6 @@ def test_the_warning_is_about_a_real_licence() -> None:
     assert 0 < unique < names and f"**{unique:,}**" in text and dataset.domain.describe(cell) in text
 
 
-@pytest.mark.parametrize("link", [{"sparse": "<script>"}, {"grid-rows": "17", "sparse": "figure-2"}], ids=str)
-def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -> None:
-    app = sound(opened(**link))
-    assert len(app.warning) == 1 and set(drawn(app)) >= CHARTS
-
-
 def with_private_file() -> AppTest:
     """The page about a private column."""
     return run_with(visitor(RANDOM_PRIVACY), {"upload": uploaded(private=True), "data": "my-file", "sparse": "data"})

@@ -185,15 +185,6 @@ def test_fewer_attributes_by_link() -> None:
     assert "3 tables of 2 of 3 attributes" in texts(app) and not app.error
 
 
-@pytest.mark.parametrize(
-    "link", [{"tables-of": "<script>"}, {"tables-method": "fourier-tables"}, {"tables-k": "4"}], ids=str
-)
-def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -> None:
-    app = opened(**{**SMALL, **link})
-    assert len(app.warning) == 1 and next(iter(link.values())) not in app.warning[0].value
-    assert set(drawn(app)) >= CHARTS
-
-
 def test_the_file_of_rows_is_marked_and_whole() -> None:
     survey = survey_of("census", chosen=("income (USD a year)", "married"))
     records = survey.dataset().records[:50].astype(np.int64)

@@ -167,26 +167,6 @@ def test_one_query_is_answered_three_ways() -> None:
     assert "Pick an attribute." in [each.value for each in app.caption]
 
 
-@pytest.mark.parametrize(
-    ("link", "named"),
-    [
-        (
-            {"cube": "<script>", "cube-rows": "17", "width": "40"},
-            ("“cube”", "“cube-rows”", "“Attributes per query k”"),
-        ),
-        ({"cube": "my-file"}, ("",)),
-    ],
-    ids=str,
-)
-def test_a_bad_link_gets_a_sentence_for_each_value_and_the_page_goes_on(
-    link: dict[str, str], named: tuple[str, ...]
-) -> None:
-    app = sound(opened(**link))
-    for value, name, warning in zip(link.values(), named, app.warning, strict=True):
-        assert name in warning.value and value not in warning.value
-    assert set(drawn(app)) >= CHARTS
-
-
 CSV = b"age,sex,smokes\n" + b"".join(b"%d,%s,%d\n" % (i % 80, b"fm"[i % 2 : i % 2 + 1], i % 3 == 0) for i in range(600))
 
 
