@@ -330,21 +330,11 @@ def test_private_conversations_are_refused_whoever_asks() -> None:
 
 
 def test_the_browser_is_not_told_the_digest_of_a_stand_in() -> None:
-    app = visitor("conversation/page.py")
-    app.session_state["upload"] = uploaded(private=False, digest="e3b0c44298fc")
-    app.session_state["data"] = "my-file"
-    shown = everything(sound(app.run()))
+    stand_in = uploaded(private=False, digest="e3b0c44298fc")
+    app = run_with(visitor("conversation/page.py"), {"upload": stand_in, "data": "my-file"})
+    shown = everything(app)
     assert "How many rows are below" in shown and "e3b0c44298fc" not in shown
-
-
-@pytest.mark.full
-def test_a_public_stand_in_may_be_asked() -> None:
-    app = visitor("conversation/page.py")
-    app.session_state["upload"] = uploaded(private=False)
-    app.session_state["data"] = "my-file"
-    app.run()
-    press(sound(app), "ask_50")
-    assert "50 queries" in texts(app)
+    assert "50 queries" in texts(press(app, "ask_50")), "it may be asked"
 
 
 def test_the_file_holds_the_conversation() -> None:

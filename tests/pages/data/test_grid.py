@@ -23,6 +23,7 @@ from pages.data.picker import BY_PERSON
 from pages.data.upload import PERSON, ROW
 from tests.pages.data.test_page import (
     OWN,
+    at_files,
     box,
     everything,
     fill,
@@ -52,10 +53,7 @@ WHOSE = "Column that identifies the person"
 
 def visits(*, public: bool = False) -> AppTest:
     """A session that holds VISITS, of which the column who is not used."""
-    app = opened(way=OWN)
-    if public:
-        sound(app.radio(key="whose").set_value("stand-in").run())
-    return type_in(give(app, VISITS, name="visits.csv"), who={"use": False})
+    return type_in(give(at_files(public=public), VISITS, name="visits.csv"), who={"use": False})
 
 
 @pytest.mark.full

@@ -83,12 +83,15 @@ def give(app: AppTest, contents: bytes | str, *, name: str = "people.csv", answe
     return press(app, NAMES) if answered and NAMES in labels(app) else app
 
 
+def at_files(*, public: bool) -> AppTest:
+    """Where a file is brought, of private rows or of a public stand-in."""
+    app = opened(way=OWN)
+    return sound(app.radio(key="whose").set_value("stand-in").run()) if public else app
+
+
 def with_file(*, public: bool = False) -> AppTest:
     """A session that holds PEOPLE."""
-    app = opened(way=OWN)
-    if public:
-        app.radio(key="whose").set_value("stand-in").run()
-    return give(app, PEOPLE)
+    return give(at_files(public=public), PEOPLE)
 
 
 def box(app: AppTest, label: str) -> Any:
@@ -342,10 +345,7 @@ TWO = "wide,high,name\n0.5,1,a\n,2,b\n3.5,2.5,c\n99,73421.5,d\n1,nothing,e\n"
 
 def with_two(*, public: bool = False) -> AppTest:
     """A session that holds TWO, of which names are not used."""
-    app = opened(way=OWN)
-    if public:
-        app.radio(key="whose").set_value("stand-in").run()
-    return type_in(give(app, TWO), name={"use": False})
+    return type_in(give(at_files(public=public), TWO), name={"use": False})
 
 
 FOUR = {"from": "0", "to": "4"}
@@ -420,9 +420,7 @@ def steward(app: AppTest, *, on: bool) -> AppTest:
 
 @pytest.mark.parametrize("public", [False, True])
 def test_no_link_tells_that_one_bar_of_private_rows_dwarfs_the_rest(public: bool) -> None:
-    app = opened(way=OWN)
-    if public:
-        app.radio(key="whose").set_value("stand-in").run()
+    app = at_files(public=public)
     give(app, "pay\n" + "7\n" * 900 + "".join(f"{pay}\n" for pay in range(100)))
     declared_pay(app if public else steward(app, on=True), high=128)
     (switch,) = (each for each in app.toggle if each.label == "Log scale")
@@ -459,9 +457,7 @@ def test_a_label_read_off_private_rows_is_taken_back_though_others_were_deleted(
 @pytest.mark.parametrize("label", ['"Q" ward', "A; east", "plain"])
 def test_one_label_alone_is_filled_in_as_it_is_in_the_file(label: str) -> None:
     quoted = label.replace('"', '""')
-    app = opened(way=OWN)
-    app.radio(key="whose").set_value("stand-in").run()
-    app = give(app, "ward,x\n" + 3 * f'"{quoted}",1\n')
+    app = give(at_files(public=True), "ward,x\n" + 3 * f'"{quoted}",1\n')
     source = upload_of(use(press(app, "Fill in from the data"), "ward"))
     assert source is not None and source.domain == Labels(labels=(label,)) and source.dataset().n == 3
 
@@ -477,10 +473,8 @@ def test_one_label_alone_is_filled_in_as_it_is_in_the_file(label: str) -> None:
     ],
 )
 def test_bounds_are_filled_in_from_the_numbers_there_are(cells: str, bounds: tuple[float, float], missing: int) -> None:
-    app = opened(way=OWN)
-    sound(app.radio(key="whose").set_value("stand-in").run())
     rows = "".join(f"{cell},a\n" for cell in cells.split())
-    sound(app.file_uploader[0].set_value(("gaps.csv", f"x,y\n{rows}".encode(), "text/csv")).run())
+    app = give(at_files(public=True), f"x,y\n{rows}", name="gaps.csv", answered=False)
     press(app, "Fill in from the data")
     found = grid_of(app, "x")
     assert (float(found["from"]), float(found["to"])) == pytest.approx(bounds, rel=1e-12)
@@ -491,10 +485,7 @@ def test_bounds_are_filled_in_from_the_numbers_there_are(cells: str, bounds: tup
 
 @pytest.mark.parametrize(("cells", "said"), [(" ", "it has no values"), ("NaN", "category")])
 def test_a_column_without_a_value_fills_in_nothing_or_says_what_it_is(cells: str, said: str) -> None:
-    app = opened(way=OWN)
-    sound(app.radio(key="whose").set_value("stand-in").run())
-    sound(app.file_uploader[0].set_value(("none.csv", f"x,y\n{cells},a\n{cells},b\n".encode(), "text/csv")).run())
-    app = press(app, NAMES)
+    app = give(at_files(public=True), f"x,y\n{cells},a\n{cells},b\n", name="none.csv")
     assert said in everything(press(app, "Fill in from the data"))
 
 
@@ -555,18 +546,6 @@ def test_what_is_read_of_a_hostile_file_can_be_declared(what: str) -> None:
     column = app.data_editor[0].value["Column"].tolist()[-1]
     app = press(type_in(app, **{column: {"from": "0", "to": "8"}}), "Use this column")
     assert upload_of(app) is not None
-
-
-def test_forgetting_removes_the_file_from_memory_and_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    app = declared_pay(with_file())
-    assert list(tmp_path.rglob("*.parquet"))
-    press(app, "Remove this file")
-    gc.collect()
-    assert not list(tmp_path.rglob("*.parquet"))
-    assert upload_of(app) is None
-    assert app.radio(key="whose").value == "private"
-    assert "declare-" not in repr(app.session_state)
 
 
 def test_a_replaced_file_is_gone_and_its_bounds_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -658,14 +637,6 @@ def test_a_small_map_is_darkest_where_most_rows_are_and_has_the_second_number_up
     assert '<rect x="0.0" y="0.0" width="40.0" height="24.0" opacity="1.00"/>' in picture
     assert '<rect x="120.0" y="24.0" width="40.0" height="24.0" opacity="0.50"/>' in picture
     assert picture.count("<rect") == 2 and 'fill="#123456"' in picture
-
-
-@pytest.mark.full
-def test_explore_opens_on_the_chosen_rows() -> None:
-    app = press(opened(way="Generated"), "Sparse")
-    press(app, "Use this data")
-    assert headline(app)
-    assert app.selectbox(key="data").value == "sparse"
 
 
 def test_where_values_go_that_do_not_fit_is_where_they_are_counted() -> None:

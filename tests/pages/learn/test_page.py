@@ -30,20 +30,15 @@ from pages.learn.vc import lesson as vc_lesson
 from pages.learn.view import LESSONS
 from tests import ROOT
 from tests.cases import full_but
+from tests.pages import opening
 from tests.pages.drawn_charts import drawn, helped
-from tests.pages.opening import visitor
 
 MAIN = ROOT / "pages" / "main.py"
 
 
 def opened(**link: str) -> AppTest:
     """Limits, opened by a link whose names may be written with _ for -."""
-    app = visitor("learn/page.py")
-    for name, value in link.items():
-        app.query_params[name.replace("_", "-")] = value
-    app.run()
-    assert not app.exception, [each.message for each in app.exception]
-    return app
+    return opening.sound(opening.opened("learn/page.py", **link))
 
 
 def texts(app: AppTest) -> str:

@@ -13,7 +13,7 @@ from dpcore.core import ParameterError, describe_error, rounded_up
 from dpcore.data.bundled import bundled
 from dpcore.data.columns import Labels, Number, is_number
 from dpcore.data.reading.tables import read_table
-from dpcore.data.sources import generated_rows
+from dpcore.data.sources import Source, generated_rows
 from dpcore.limits.bounds.rank import rank_bound
 from dpcore.limits.bounds.refusal import max_answer_chance
 from dpcore.mechanisms import entry
@@ -41,6 +41,11 @@ VOTES = {"robust_chance_chart", "robust_outcomes_chart", "robust_votes_chart"}
 def opened(**link: str) -> AppTest:
     """The page, opened by a link."""
     return open_page("one_number/page.py", **link)
+
+
+def using(source: Source, question: str) -> AppTest:
+    """The page with a question about a file's column."""
+    return run_with(visitor("one_number/page.py"), {"upload": source, "data": "my-file", "robust": question})
 
 
 def assert_the_code_runs(app: AppTest) -> None:
@@ -196,25 +201,19 @@ def test_the_mean_without_bounds_keeps_explicit_and_asymptotic_apart() -> None:
     assert "only" in app.warning[0].value
     headers = [each.value for each in app.subheader]
     assert headers[:2] == ["Proved, with explicit constants", "Proved only asymptotically"]
+    assert "0.0% refuse; ε = 1, γ = 0.1" in printed_by_code(app, key="robust_code_open"), (
+        "without rows without a number"
+    )
 
 
 def test_the_mean_is_of_the_rows_that_have_a_number() -> None:
     content = (ROOT / "tests" / "kit" / "field" / "R01_mean_with_missing.csv").read_bytes()
-    app = visitor("one_number/page.py")
-    line = Number(high=80, bins=80, missing=True)
     table = read_table(content, name="ages.csv", header=True)
-    app.session_state["upload"] = own(table, "age", on=line, private=False)
-    app.session_state["data"], app.session_state["robust"] = "my-file", "unbounded_mean"
-    app.run()
-    text = texts(sound(app))
+    ages = own(table, "age", on=Number(high=80, bins=80, missing=True), private=False)
+    text = texts(using(ages, "unbounded_mean"))
     assert "of 133 rows that have a number. 67 rows without one are left out. Numbers are clipped to 0 and 80." in text
     (mean,) = re.findall(r"True mean ([0-9.]+)", text)
     assert abs(float(mean) - 40.2) < 0.6, "27.5 where an empty cell counts as 0"
-
-
-def test_the_code_of_the_mean_leaves_rows_without_a_number_out() -> None:
-    app = sound(opened(data="medical.meddol", robust="unbounded_mean"))
-    assert "0.0% refuse; ε = 1, γ = 0.1" in printed_by_code(app, key="robust_code_open")
 
 
 def test_what_an_answer_that_never_fails_costs_is_proved_and_bounded_at_each_quantile() -> None:
@@ -290,11 +289,8 @@ def test_labels_that_one_row_each_has_are_asked_of_subsamples(labels: tuple[str,
     """One person changed leaves an answer without a row: agreement 0 once ended the page in an error."""
     table = read_table("\n".join(("x", *labels, "")).encode(), name="own.csv", header=True)
     declared = Labels(labels=labels, missing=True)
-    app = visitor("one_number/page.py")
-    app.session_state["upload"] = own(table, "x", on=declared, private=False, digest="one each")
-    app.session_state["data"], app.session_state["robust"] = "my-file", question
-    app.run()
-    assert set(drawn(sound(app))) >= VOTES
+    app = using(own(table, "x", on=declared, private=False, digest="one each"), question)
+    assert set(drawn(app)) >= VOTES
     assert "| one person changed, against it |" in texts(app)
 
 

@@ -158,7 +158,3 @@ def test_persons_are_registered_from_the_page_and_charged_as_persons(no_ledger: 
     proved = part.mechanism.person_guarantee(part.problem, 3)
     assert 0.25 < proved.epsilon <= float(told["epsilon"]) <= proved.epsilon + 1e-9 < 0.3
     assert worse <= float(told["delta"]) <= worse * 1.0001
-
-
-def test_where_the_ledger_is_stands_on_the_page(no_ledger: Path) -> None:
-    assert f"The ledger is in `{no_ledger}`." in said(registered())

@@ -32,7 +32,7 @@ from pages.shell.private.steward import fill_in
 from pages.shell.releasable import OnPage
 from tests.kit.ledgers import STEWARD, stored_release
 from tests.kit.sources import own
-from tests.pages.data.test_page import OWN, give, grid_of, opened, press, steward, type_in, upload_of, use
+from tests.pages.data.test_page import OWN, at_files, give, grid_of, opened, press, steward, type_in, upload_of, use
 from tests.pages.drawn_charts import drawn
 from tests.pages.opening import file_of, run_with, sound, visitor
 
@@ -259,9 +259,7 @@ def test_bounds_read_off_a_stand_in_are_read_off_the_rows_that_are_registered(
     no_ledger: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger = registered(no_ledger)
-    app = opened(way=OWN)
-    app.radio(key="whose").set_value("stand-in").run()
-    app = use(press(give(app, CSV), "Fill in from the data"), "income")
+    app = use(press(give(at_files(public=True), CSV), "Fill in from the data"), "income")
     source = upload_of(app)
     assert source is not None and source.bounds_from_data
     (dataset_id,) = ledger.dataset_ids()

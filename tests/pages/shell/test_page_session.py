@@ -122,7 +122,9 @@ def test_forgetting_outlives_a_link_that_names_the_file(tmp_path: Path, monkeypa
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     app = declared_pay(give(opened(way=OWN, **dict.fromkeys(PRIVATE_KEYS, "x")), "pay\n41\n"))
     table = weakref.ref(app.session_state["file"].table)
+    assert list(tmp_path.rglob("*.parquet"))
     press(app, "Remove this file")
+    assert app.radio(key="whose").value == "private" and "declare-1" not in repr(app.session_state)
     for page in ("play/page.py", "data/page.py"):
         sound(switch_page(app, page).run())
     assert not app.session_state.get("file") and upload_of(app) is None
@@ -273,6 +275,17 @@ def test_the_steward_of_one_file_is_not_that_of_the_next() -> None:
     assert not app.session_state["steward_choice"] and "Fill in from the data" not in labels(app)
 
 
+def served(
+    monkeypatch: pytest.MonkeyPatch, *active: str, uploads: MemoryUploadedFileManager | None = None
+) -> list[str]:
+    """A server of which these sessions are active; the list of those that it closes."""
+    closed, files = list[str](), uploads or MemoryUploadedFileManager("/files")
+    has = active.__contains__
+    server = SimpleNamespace(is_active_session=has, close_session=closed.append, uploaded_file_mgr=files)
+    monkeypatch.setattr("streamlit.runtime.get_instance", lambda: server)
+    return closed
+
+
 def test_every_file_of_a_session_goes_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     class Held:
         forgotten = False
@@ -281,12 +294,7 @@ def test_every_file_of_a_session_goes_with_it(monkeypatch: pytest.MonkeyPatch) -
             self.forgotten = True
 
     one, two = Held(), Held()
-    closed: list[str] = []
-    server = SimpleNamespace(
-        is_active_session=lambda _: False, close_session=closed.append,
-        uploaded_file_mgr=MemoryUploadedFileManager("/files"),
-    )  # fmt: skip
-    monkeypatch.setattr("streamlit.runtime.get_instance", lambda: server)
+    closed = served(monkeypatch)
     monkeypatch.setattr(streamlit_internals, "get_script_run_ctx", lambda: SimpleNamespace(session_id="tab"))
     monkeypatch.setattr(session, "_last_connected", {})
     session.has_file(one)
@@ -297,14 +305,10 @@ def test_every_file_of_a_session_goes_with_it(monkeypatch: pytest.MonkeyPatch) -
 
 def test_bytes_that_no_page_read_go_with_their_session(monkeypatch: pytest.MonkeyPatch) -> None:
     """Streamlit would keep those of a closed tab until somebody else's visit."""
-    closed: list[str] = []
-    active, uploads = {"open"}, MemoryUploadedFileManager("/files")
+    uploads = MemoryUploadedFileManager("/files")
+    closed = served(monkeypatch, "open", uploads=uploads)
     for name in ("open", "closed"):
         uploads.add_file(name, UploadedFileRec(file_id="1", name="people.csv", type="text/csv", data=b"age\n41\n"))
-    server = SimpleNamespace(
-        is_active_session=active.__contains__, close_session=closed.append, uploaded_file_mgr=uploads
-    )
-    monkeypatch.setattr("streamlit.runtime.get_instance", lambda: server)
     monkeypatch.setattr(session, "_last_connected", {})
     session.end_abandoned(0.0)
     session.end_abandoned(session.GRACE)
@@ -314,12 +318,7 @@ def test_bytes_that_no_page_read_go_with_their_session(monkeypatch: pytest.Monke
 
 
 def test_a_file_stays_while_something_is_drawn_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    closed: list[str] = []
-    server = SimpleNamespace(
-        is_active_session=lambda _: False, close_session=closed.append,
-        uploaded_file_mgr=MemoryUploadedFileManager("/files"),
-    )  # fmt: skip
-    monkeypatch.setattr("streamlit.runtime.get_instance", lambda: server)
+    closed = served(monkeypatch)
     monkeypatch.setattr(streamlit_internals, "get_script_run_ctx", lambda: SimpleNamespace(session_id="tab"))
     monkeypatch.setattr(session, "_last_connected", {"tab": (0.0, ())})
     draw: Future[None] = Future()
