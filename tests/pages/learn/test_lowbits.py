@@ -23,6 +23,7 @@ from tests.kit import in_blocks
 from tests.kit.statistics import HARDLY_EVER, assert_chance_at_most
 from tests.pages.learn.test_page import opened, texts
 from tests.pages.lessons import sound
+from tests.pages.opening import run_with
 
 BROKEN = Verdict(success=0.83, interval=(0.82, 0.84), allowed=0.62, certain=0.6, trials=10_000)
 SOUND = Verdict(success=0.61, interval=(0.6, 0.62), allowed=0.62, certain=0.3, trials=10_000)
@@ -105,8 +106,7 @@ def test_the_seed_is_of_the_textbook_noise_and_the_secure_sampler_has_none(monke
 
 def test_naive_releases_are_taken_apart_on_the_page() -> None:
     app = opened(lesson="low-bits", low_bits_shown="true")
-    app.session_state["lowbits_open"] = True
-    app.run()
+    run_with(app, {"lowbits_open": True})
     (shown,) = [each.value for each in app.dataframe]
     assert shown["truth"].tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
     # Whatever came out of a count can come out of it.

@@ -81,10 +81,7 @@ def test_a_picture_s_menu_has_its_sentence_numbers_and_code_and_files_only_of_pu
     assert drawn(app)["data_chart"]["sentence"] in [each.value for each in app.markdown]
     assert len(app.dataframe) == len(app.code) == len(app.get("download_button")) == 1
     assert component(app, "data_chart_files") == {"key": "data_chart"}
-    app = AppTest.from_file(MAIN, default_timeout=600)
-    app.session_state["upload"] = uploaded(private=True)
-    app.session_state["data"] = "my-file"
-    app.run()
+    app = run_with(AppTest.from_file(MAIN, default_timeout=600), {"upload": uploaded(private=True), "data": "my-file"})
     sound(app.toggle(key="steward_choice").set_value(True).run())
     run_with(app, {"data_chart_more": True})
     assert app.code and not app.get("download_button")

@@ -24,7 +24,7 @@ from tests.kit.statistics import clopper_pearson
 from tests.pages.drawn_charts import drawn
 from tests.pages.learn.test_page import opened, texts
 from tests.pages.lessons import sound
-from tests.pages.opening import DIRECTIONS, RANDOM_PRIVACY, switch_page
+from tests.pages.opening import DIRECTIONS, RANDOM_PRIVACY, run_with, switch_page
 from tests.pages.opening import opened as page
 from tests.pages.opening import sound as at_rest
 
@@ -192,8 +192,7 @@ def test_a_link_to_the_audit_is_followed_even_where_another_mechanism_was_audite
 
 def test_plan_audits_the_mechanism_of_a_question() -> None:
     app = page("plan/page.py")
-    app.session_state["plan_preview"] = True
-    app.run()
+    run_with(app, {"plan_preview": True})
     link = audited(app, "Test this privacy claim")
     assert link["lesson"] == "audit" and float(link["epsilon"]) > 0
     shown = opened(**{name.replace("-", "_"): value for name, value in link.items()})

@@ -224,10 +224,7 @@ def test_few_releases_where_one_takes_long() -> None:
 def with_file(*, private: bool) -> AppTest:
     """The page with a held file whose first two columns were chosen and declared."""
     held = SessionFile(origin=Uploaded(table=read_table(CSV, name="own.csv"), private=private, digest="0"), turn=1)
-    app = visitor(DIRECTIONS)
-    app.session_state["file"] = held
-    app.session_state["vectors"] = "my-file"
-    app.run()
+    app = run_with(visitor(DIRECTIONS), {"file": held, "vectors": "my-file"})
     app.multiselect(key=f"{held.prefix}vector-columns").set_value(["a", "b"]).run()
     for place, (low, high) in enumerate(((-4.0, 4.0), (-6.0, 6.0))):
         app.number_input(key=f"{held.prefix}vector-{place}-from").set_value(low)
@@ -282,8 +279,7 @@ def test_an_own_public_file() -> None:
 
 def test_private_rows_show_nothing_until_their_steward_asks() -> None:
     app = with_file(private=True)
-    app.session_state["halfspaces_moved_open"] = True
-    app.run()
+    run_with(app, {"halfspaces_moved_open": True})
     assert not drawn(app) and "private" in app.info[0].value
     assert "released:" not in str([each.value for each in app.header])
     assert "True" not in texts(app).replace("“", "")

@@ -31,7 +31,7 @@ from pages.charts.words import percent, percent_up
 from pages.data.upload import SessionFile
 from pages.tables.own_file import parse_predicate
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import printed_by_code, sound, visitor
+from tests.pages.opening import printed_by_code, run_with, sound, visitor
 from tests.pages.tables.opening import CHARTS, opened, sentence, texts
 
 LISTS = {"marginals_lists_chart", "marginals_worst_chart"}
@@ -173,10 +173,7 @@ CSV = b"age,sex,smokes\n" + b"".join(b"%d,%s,%d\n" % (i % 80, b"fm"[i % 2 : i % 
 def with_file(*, private: bool) -> AppTest:
     """The page with a held file, three of whose columns were turned into attributes."""
     held = SessionFile(origin=Uploaded(table=read_table(CSV, name="own.csv"), private=private, digest="0"), turn=1)
-    app = visitor("tables/page.py")
-    app.session_state["file"] = held
-    app.session_state["cube"] = "my-file"
-    app.run()
+    app = run_with(visitor("tables/page.py"), {"file": held, "cube": "my-file"})
     app.multiselect(key=f"{held.prefix}cube-columns").set_value(["age", "sex", "smokes"]).run()
     app.text_input(key=f"{held.prefix}cube-0").set_value(">= 40, < 18")
     return sound(app.text_input(key=f"{held.prefix}cube-1").set_value("f").run())
@@ -270,12 +267,9 @@ RULES = b"first,says,second,then,last\n" + b"sun,yes,not near,no,yes\nnot sun,0,
 def with_lists(*, private: bool) -> AppTest:
     """The page with a held file of lists of two rules about two variables."""
     held = SessionFile(origin=Uploaded(table=read_table(RULES, name="own.csv"), private=private, digest="0"), turn=1)
-    app = visitor("tables/page.py")
-    app.query_params["view"] = "Decision lists"
-    app.query_params["rules"] = "2"
-    app.session_state["file"] = held
-    app.session_state["lists-of"] = "my-file"
-    app.run()
+    app = run_with(
+        visitor("tables/page.py"), {"file": held, "lists-of": "my-file"}, link={"view": "Decision lists", "rules": "2"}
+    )
     assert "Name the variables of the conditions." in [each.value for each in app.caption] and not drawn(app)
     return sound(app.text_input(key=f"{held.prefix}lists-variables").set_value("sun, near").run())
 
