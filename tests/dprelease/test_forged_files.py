@@ -7,7 +7,6 @@ import csv
 import io
 import math
 import os
-import re
 import tracemalloc
 from collections.abc import Callable, Generator
 from dataclasses import replace
@@ -48,6 +47,7 @@ from dprelease.requests.tables import table_csv
 from dprelease.verification import UNVERIFIABLE_FIELDS, unverifiable
 from tests.dprelease.test_catalogue_releases import FIXED, problem_readings
 from tests.dprelease.test_forgeries import rebooked
+from tests.kit import searched
 from tests.kit.ledgers import altered, released_in, request_of
 from tests.kit.sources import csv_of, inside
 
@@ -487,8 +487,7 @@ def test_a_number_that_no_sigma_gives_is_caught(of_many: Callable[[str], Stored]
     stored = of_many(key)
     forged = copy.deepcopy(certificate(stored))
     said = forged["parts"][0]["accuracy"]
-    found = re.search(pattern, said[name])
-    assert found, said
+    found = searched(pattern, said[name])
     changed = type(more)(found[1]) + more
     said[name] = f"{said[name][: found.start(1)]}{changed!r}{said[name][found.end(1) :]}"
     [fault] = verify(rebooked(forged), stored.files)

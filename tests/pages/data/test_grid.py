@@ -32,9 +32,9 @@ from tests.pages.data.test_page import (
     labels,
     opened,
     press,
+    source_of,
     steward,
     type_in,
-    upload_of,
     use,
 )
 from tests.pages.drawn_charts import drawn
@@ -59,8 +59,7 @@ def visits(*, public: bool = False) -> AppTest:
 @pytest.mark.full
 def test_a_date_is_declared_in_its_unit_and_drawn_with_its_names() -> None:
     app = use(type_in(visits(public=True), seen=MONTHS), "seen")
-    source = upload_of(app)
-    assert source is not None
+    source = source_of(app)
     assert source.domain == Dates(step="month", first="2024-01", last="2024-12", missing=True, clamp=False)
     assert source.dataset().histogram.tolist() == [0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1, 3]
     assert "12 months from 2024-01 to 2024-12." in everything(app)
@@ -84,22 +83,21 @@ def test_years_bound_dates_of_every_unit(step: str) -> None:
 def test_an_age_is_declared_by_the_day_on_which_it_is_counted() -> None:
     app = type_in(visits(), seen={"kind": "age from birth date"})
     assert "`seen` (to, the day on which ages are counted)" in everything(app)
-    source = upload_of(app := use(type_in(app, seen={"to": "2025-03-01"}), "seen"))
-    assert source is not None and source.domain == Ages(day="2025-03-01", missing=True)
+    source = source_of(app := use(type_in(app, seen={"to": "2025-03-01"}), "seen"))
+    assert source.domain == Ages(day="2025-03-01", missing=True)
     assert np.flatnonzero(source.dataset().histogram).tolist() == [0, 1, 121]
     assert "121 whole numbers from 0 to 120 years on 2025-03-01." in everything(app)
 
 
 def test_an_answer_needs_no_labels() -> None:
-    source = upload_of(use(type_in(visits(), smoker={"kind": "yes/no"}), "smoker"))
-    assert source is not None and source.domain == Labels(yes_no=True)
+    source = source_of(use(type_in(visits(), smoker={"kind": "yes/no"}), "smoker"))
+    assert source.domain == Labels(yes_no=True)
     assert source.dataset().histogram.tolist() == [3, 3, 1]
 
 
 def test_a_date_and_a_number_are_a_map() -> None:
     app = use(type_in(visits(), seen=MONTHS, age={"from": "0", "to": "120", "bins": 12}), "seen", "age")
-    source = upload_of(app)
-    assert source is not None and source.on(Product).shape == (12, 12)
+    assert source_of(app).on(Product).shape == (12, 12)
     app = type_in(app, seen={"kind": "date: day", "from": "2024-01-01", "to": "2024-12-31"})
     assert [error.value for error in app.error] == [
         "A map has at most 64 cells per side. Choose a coarser unit for the dates."
@@ -150,8 +148,8 @@ def test_no_column_says_whose_row_it_is_until_one_is_chosen_and_that_one_is_not_
     app = fill(sound(app.run()), **{WHOSE: "smoker"})
     assert box(app, "Column").options == ["age"] and not app.info
     app = use(fill(app, **{WHOSE: "age"}), "smoker")
-    source = upload_of(app)
-    assert source is not None and source.value_columns == ("smoker",) and source.columns == ("smoker", "age")
+    source = source_of(app)
+    assert source.value_columns == ("smoker",) and source.columns == ("smoker", "age")
 
 
 def test_a_column_alone_cannot_say_whose_row_it_is_and_be_counted() -> None:
@@ -166,8 +164,8 @@ def test_a_column_alone_cannot_say_whose_row_it_is_and_be_counted() -> None:
 def test_rows_beyond_the_cap_are_left_out_and_the_guarantee_names_the_person(rows: int, cells: list[int]) -> None:
     age = {"from": "0", "to": "120", "bins": 12, "outside": "missing"}
     app = use(by_person(type_in(visits(public=True), seen={"use": False}, age=age), rows=rows), "age")
-    source = upload_of(app)
-    assert source is not None and isinstance(source.reading, Capped) and source.person_rows == rows
+    source = source_of(app)
+    assert isinstance(source.reading, Capped) and source.person_rows == rows
     assert source.dataset().records.tolist() == cells
     assert f'at most {rows} row{"s" * (rows > 1)} per person"' in everything(app)
     sound(app.switch_page("play/page.py").run())
@@ -238,8 +236,8 @@ def test_hostile_and_endless_cells_are_labels_like_others() -> None:
     text = "plain,other\n" + "".join(f'"{label}",1\n' for label in (*HOSTILE, long))
     app = give(opened(way=OWN), text, name="hostile.csv")
     app = use(type_in(app, plain={"kind": "category", "labels": "; ".join([*HOSTILE, long])}), "plain")
-    source = upload_of(app)
-    assert source is not None and source.domain == Labels(labels=(*HOSTILE, long))
+    source = source_of(app)
+    assert source.domain == Labels(labels=(*HOSTILE, long))
     assert source.dataset().histogram.tolist() == [1] * 7 + [0]
     assert not app.error
     steward(app, on=True)
@@ -253,8 +251,8 @@ def test_endless_names_of_columns_are_cut_and_do_no_harm() -> None:
     assert len(shown) == 4 and max(map(len, shown)) < 100 and "<b>" not in everything(app)
     app = type_in(app, **{name: {"from": "0", "to": "8"} for name in shown})
     for name in shown:
-        source = upload_of(use(app, name))
-        assert source is not None and source.reading.columns == (name,)
+        source = source_of(use(app, name))
+        assert source.reading.columns == (name,)
 
 
 def test_what_was_typed_is_there_after_another_page_and_in_no_link() -> None:

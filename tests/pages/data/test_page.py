@@ -148,6 +148,13 @@ def declared_pay(app: AppTest, *, low: float = 0.0, high: float = 2048.0) -> App
     return use(type_in(app, pay={"from": str(low), "to": str(high)}), "pay")
 
 
+def source_of(app: AppTest) -> Source:
+    """The column in use; there is one."""
+    source = upload_of(app)
+    assert source is not None
+    return source
+
+
 def upload_of(app: AppTest) -> Source | None:
     found: Source | None = app.session_state.get("upload")
     return found
@@ -206,15 +213,15 @@ def test_nothing_of_a_first_row_that_could_be_a_person_is_shown(
     assert not list(tmp_path.iterdir()) and not app.data_editor
     assert SECRET not in everything(app) and not shows_number(everything(app))
     app = type_in(press(app, DATA), column_2={"from": "0", "to": "10"})
-    source = upload_of(press(app, "Use this column"))
-    assert source is not None and source.dataset().n == 3 and "header=None" in "\n".join(source.code())
+    source = source_of(press(app, "Use this column"))
+    assert source.dataset().n == 3 and "header=None" in "\n".join(source.code())
     assert SECRET not in everything(app) and not shows_number(everything(app))
 
 
 def test_the_number_of_rows_follows_the_answer() -> None:
     app = give(opened(way=OWN), "Anna,x\nBert,y\n")
-    source = upload_of(press(type_in(app, x={"from": "0", "to": "10"}), "Use this column"))
-    assert source is not None and source.dataset().n == 1 and "header=0" in "\n".join(source.code())
+    source = source_of(press(type_in(app, x={"from": "0", "to": "10"}), "Use this column"))
+    assert source.dataset().n == 1 and "header=0" in "\n".join(source.code())
 
 
 def test_a_file_that_waits_for_an_answer_can_be_forgotten_and_leaves_the_former_one() -> None:
@@ -268,8 +275,7 @@ def test_pages_say_that_the_file_in_use_is_gone() -> None:
 def test_a_number_is_declared_and_used() -> None:
     app = type_in(with_file(), pay={"from": "0", "to": "1e2", "outside": "missing", "unit": "EUR", "bins": 1000})
     assert upload_of(app) is None
-    source = upload_of(press(app, "Use this column"))
-    assert source is not None
+    source = source_of(press(app, "Use this column"))
     assert source.domain == Number(low=0, high=100, bins=1000, missing=True, clamp=False, unit="EUR")
     dataset = source.dataset()
     assert dataset.n == 1001
@@ -302,8 +308,7 @@ def test_cells_that_make_no_domain_are_one_sentence(cells: dict[str, Any], said:
 
 def test_labels_are_typed_between_semicolons() -> None:
     app = type_in(with_file(), name={"kind": "category", "labels": " Anna ;; Bert;Cleo"})
-    source = upload_of(press(app, "Use this column"))
-    assert source is not None
+    source = source_of(press(app, "Use this column"))
     assert source.domain == Labels(labels=("Anna", "Bert", "Cleo"))
     assert source.dataset().histogram.tolist() == [500, 500, 0, 1]
     type_in(app, name={"labels": "Anna;Anna"})
@@ -314,10 +319,10 @@ def test_labels_are_typed_between_semicolons() -> None:
 def test_a_label_that_holds_a_semicolon_is_typed_in_quotes_and_the_page_says_how_many_it_read() -> None:
     app = type_in(with_file(), name={"kind": "category", "labels": "Anna; east"})
     assert "`name` (2). Put a label that contains a semicolon in quotes." in everything(app)
-    source = upload_of(use(type_in(app, name={"labels": '"Anna; east"; Bert'}), "name"))
-    assert source is not None and source.domain == Labels(labels=("Anna; east", "Bert"))
-    source = upload_of(use(type_in(app, name={"labels": '"Anna; east"'}), "name"))
-    assert source is not None and source.domain == Labels(labels=("Anna; east",))
+    source = source_of(use(type_in(app, name={"labels": '"Anna; east"; Bert'}), "name"))
+    assert source.domain == Labels(labels=("Anna; east", "Bert"))
+    source = source_of(use(type_in(app, name={"labels": '"Anna; east"'}), "name"))
+    assert source.domain == Labels(labels=("Anna; east",))
 
 
 @pytest.mark.parametrize("kind", ["yes/no", "number"])
@@ -364,8 +369,7 @@ def test_two_numbers_are_declared_and_used_together() -> None:
     # One width is missing, one out of bounds, one height missing: three of five rows lack a number.
     assert source.dataset().histogram[-1] == 3
     assert not shows_number(everything(app)) and not drawn(app)
-    source = upload_of(press(fill(app, Cells_per_side=7), "Use this column"))
-    assert source is not None and source.on(Product).shape == (7, 7)
+    assert source_of(press(fill(app, Cells_per_side=7), "Use this column")).on(Product).shape == (7, 7)
 
 
 def test_a_public_pair_is_drawn_as_a_map() -> None:
@@ -381,8 +385,7 @@ def test_bounds_of_a_second_column_are_taken_back_with_the_steward_s_switch() ->
     app = type_in(steward(with_two(), on=True), wide=FOUR, high={"kind": "category"})
     app = type_in(app, high={"kind": "number"})
     app = use(press(app, "Fill in from the data"), "wide", "high")
-    source = upload_of(app)
-    assert source is not None and source.bounds_from_data
+    assert source_of(app).bounds_from_data
     assert any("No guarantee covers that. Before you release, type bounds" in warning.value for warning in app.warning)
     app = steward(app, on=False)
     assert upload_of(app) is None
@@ -399,16 +402,15 @@ def test_a_file_with_one_column_has_no_pairs() -> None:
 
 def test_a_category_is_the_second_column_of_a_map() -> None:
     app = type_in(with_two(), wide=FOUR, high={"kind": "category", "labels": "1; 2"})
-    source = upload_of(use(app, "wide", "high"))
-    assert source is not None and is_map(source.domain)
+    source = source_of(use(app, "wide", "high"))
+    assert is_map(source.domain)
     assert source.domain.columns[1].cell_names == ("1", "2")
 
 
 def test_a_stand_in_is_shown_and_can_fill_in_its_domain() -> None:
     app = press(with_file(public=True), "Fill in from the data")
     assert (grid_of(app, "pay")["from"], grid_of(app, "pay")["to"]) == ("1", str(SECRET_NUMBER))
-    source = upload_of(use(app, "pay"))
-    assert source is not None
+    source = source_of(use(app, "pay"))
     assert source.provenance.kind is ProvenanceKind.STAND_IN
     assert source.bounds_from_data, "and whoever calls these rows private cannot release on it"
     assert set(drawn(app)) == {"file-summary_chart"}
@@ -430,8 +432,7 @@ def test_no_link_tells_that_one_bar_of_private_rows_dwarfs_the_rest(public: bool
 
 def test_a_domain_filled_in_by_the_steward_is_marked_and_taken_back_with_the_switch() -> None:
     app = use(press(steward(with_file(), on=True), "Fill in from the data"), "pay")
-    source = upload_of(app)
-    assert source is not None and source.bounds_from_data
+    assert source_of(app).bounds_from_data
     assert any("No guarantee covers that. Before you release, type bounds" in warning.value for warning in app.warning)
     assert set(drawn(app)) == {"file-summary_chart"}
     assert "not protected" in everything(app)
@@ -448,8 +449,8 @@ def test_a_label_read_off_private_rows_is_taken_back_though_others_were_deleted(
     app = press(app, "Fill in from the data")
     assert grid_of(app, "ward")["labels"] == f"{typed}; other"
     app = use(type_in(app, ward={"labels": typed}), "ward")
-    source = upload_of(app)
-    assert source is not None and source.domain == Labels(labels=(label,)) and source.bounds_from_data
+    source = source_of(app)
+    assert source.domain == Labels(labels=(label,)) and source.bounds_from_data
     steward(app, on=False)
     assert upload_of(app) is None and grid_of(app, "ward")["labels"] is None
 
@@ -458,8 +459,8 @@ def test_a_label_read_off_private_rows_is_taken_back_though_others_were_deleted(
 def test_one_label_alone_is_filled_in_as_it_is_in_the_file(label: str) -> None:
     quoted = label.replace('"', '""')
     app = give(at_files(public=True), "ward,x\n" + 3 * f'"{quoted}",1\n')
-    source = upload_of(use(press(app, "Fill in from the data"), "ward"))
-    assert source is not None and source.domain == Labels(labels=(label,)) and source.dataset().n == 3
+    source = source_of(use(press(app, "Fill in from the data"), "ward"))
+    assert source.domain == Labels(labels=(label,)) and source.dataset().n == 3
 
 
 @pytest.mark.parametrize(
@@ -478,8 +479,8 @@ def test_bounds_are_filled_in_from_the_numbers_there_are(cells: str, bounds: tup
     press(app, "Fill in from the data")
     found = grid_of(app, "x")
     assert (float(found["from"]), float(found["to"])) == pytest.approx(bounds, rel=1e-12)
-    source = upload_of(use(app, "x"))
-    assert source is not None and not app.error
+    source = source_of(use(app, "x"))
+    assert not app.error
     assert source.dataset().histogram[-1] == missing
 
 
@@ -492,8 +493,7 @@ def test_a_column_without_a_value_fills_in_nothing_or_says_what_it_is(cells: str
 def test_bounds_typed_over_filled_ones_are_the_persons_own() -> None:
     app = press(type_in(steward(with_file(), on=True), name={"use": False}), "Fill in from the data")
     app = type_in(app, pay={"from": "0", "to": "1e5"})
-    source = upload_of(press(app, "Use this column"))
-    assert source is not None and not source.bounds_from_data
+    assert not source_of(press(app, "Use this column")).bounds_from_data
     assert not app.warning
 
 
@@ -501,8 +501,8 @@ def test_filled_cells_typed_again_in_other_words_are_still_the_datas() -> None:
     app = press(steward(with_file(), on=True), "Fill in from the data")
     app = type_in(app, pay={"from": "0", "to": "73421.750"}, name={"labels": f"Anna;{SECRET}"})
     for column in ("pay", "name"):
-        source = upload_of(use(app, column))
-        assert source is not None and source.bounds_from_data
+        source = source_of(use(app, column))
+        assert source.bounds_from_data
 
 
 def test_the_next_file_asks_for_its_own_steward() -> None:
@@ -520,8 +520,7 @@ ODD = ("line breaks in cells", "scripts in cells", "Parquet with hostile column 
 
 def test_a_bad_file_leaves_the_former_one_and_one_sentence() -> None:
     app = declared_pay(with_file())
-    source = upload_of(app)
-    assert source is not None
+    source = source_of(app)
     for what in BAD:
         name, contents, _ = hostile(what)
         give(app, contents, name=name)

@@ -18,8 +18,8 @@ from tests.pages.data.test_page import (
     grid_of,
     labels,
     press,
+    source_of,
     type_in,
-    upload_of,
     use,
 )
 from tests.pages.opening import sound
@@ -44,8 +44,8 @@ def test_names_fill_what_is_not_declared_and_are_marked_until_it_changes() -> No
     assert mark in everything(app) and SUGGEST not in labels(app), "there is nothing left to suggest"
     app = type_in(app, age={"to": "99"}, patient_id={"use": True})
     assert "From the name, check it: `has_pain` (yes/no)." in everything(app)
-    source = upload_of(use(app, "age"))
-    assert source is not None and not source.bounds_from_data and source.on(Number).points().tolist() == [*range(100)]
+    source = source_of(use(app, "age"))
+    assert not source.bounds_from_data and source.on(Number).points().tolist() == [*range(100)]
     assert "100 whole numbers from 0 to 99 years." in everything(app)
 
 
@@ -88,6 +88,6 @@ def test_value_labels_of_a_file_are_suggested_whatever_its_rows(tmp_path: Path, 
     app = press(app, f"{SUGGEST} and value labels")
     assert grid_of(app, "q1")["kind"] == "category" and grid_of(app, "pay")["from"] is None
     assert "From the name or the value labels, check it: `q1` (category)." in everything(app)
-    source = upload_of(use(app, "q1"))
-    assert source is not None and source.on(Labels).labels == ("none", "a; little", "much")
+    source = source_of(use(app, "q1"))
+    assert source.on(Labels).labels == ("none", "a; little", "much")
     assert not source.bounds_from_data

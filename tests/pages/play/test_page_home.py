@@ -30,6 +30,7 @@ from pages.play.slider_states import BROWSER_READY, MIN_RELEASES, encode_stops
 from pages.shell.controls import log_stops, read_target
 from pages.shell.tasks import shared
 from pages.shell.tasks.shared import is_public_work
+from tests.kit import searched
 from tests.kit.sources import own
 from tests.pages.drawn_charts import component, drawn, headline, sent_states
 from tests.pages.opening import MAIN, neighbours_said, opened, run_with, sound, texts, visitor
@@ -444,10 +445,9 @@ def test_a_target_is_a_share_or_a_number_of_rows(text: str, share: float | None)
 def test_half_and_95_of_100_releases_err_by_no_more_than_is_told_of_a_query() -> None:
     """Drawn again with the page's seed; with one row less it would not be true."""
     told = answered(started(epsilon="1", **{"ask-from": "0.25", "ask-to": "0.5"}))
-    match = re.search(
+    match = searched(
         r"half of 200 releases are off by at most ([\d,]+) rows \(([\d.]+)%\), 95% of them by at most ([\d,]+)\.", told
     )
-    assert match is not None
     half, share, most = (float(each.replace(",", "")) for each in match.groups())
     dataset = DEFAULT_RECIPE.source.dataset()
     state = DEFAULT_RECIPE.mechanism().prepare(dataset, DEFAULT_RECIPE.problem(dataset))

@@ -32,7 +32,19 @@ from pages.shell.private.steward import fill_in
 from pages.shell.releasable import OnPage
 from tests.kit.ledgers import STEWARD, stored_release
 from tests.kit.sources import own
-from tests.pages.data.test_page import OWN, at_files, give, grid_of, opened, press, steward, type_in, upload_of, use
+from tests.pages.data.test_page import (
+    OWN,
+    at_files,
+    give,
+    grid_of,
+    opened,
+    press,
+    source_of,
+    steward,
+    type_in,
+    upload_of,
+    use,
+)
 from tests.pages.drawn_charts import drawn
 from tests.pages.opening import file_of, run_with, sound, visitor
 
@@ -260,8 +272,8 @@ def test_bounds_read_off_a_stand_in_are_read_off_the_rows_that_are_registered(
 ) -> None:
     ledger = registered(no_ledger)
     app = use(press(give(at_files(public=True), CSV), "Fill in from the data"), "income")
-    source = upload_of(app)
-    assert source is not None and source.bounds_from_data
+    source = source_of(app)
+    assert source.bounds_from_data
     (dataset_id,) = ledger.dataset_ids()
     monkeypatch.setattr("streamlit.session_state", {})
     assert request_of(source, ledger.registration(dataset_id)).parts[0].bounds_from_data
@@ -276,8 +288,7 @@ def test_a_kind_that_was_guessed_is_read_off_the_rows_until_somebody_says_it() -
     assert grid_of(app, "smokes")["kind"] == "yes/no" and source is not None and source.bounds_from_data
     app = type_in(app, smokes={"kind": "number"})
     app = press(type_in(app, smokes={"kind": "yes/no"}), "Use this column")
-    source = upload_of(app)
-    assert source is not None and not source.bounds_from_data
+    assert not source_of(app).bounds_from_data
 
 
 def test_columns_that_were_filled_in_are_marked_in_a_plan_and_a_request(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,6 +33,7 @@ from tests.pages.data.test_page import (
     opened,
     press,
     shows_number,
+    source_of,
     steward,
     type_in,
     upload_of,
@@ -197,8 +198,7 @@ def test_labels_read_by_the_steward_go_with_the_switch_on_every_page(page: str) 
 def test_a_list_of_labels_that_was_edited_is_still_the_data_s() -> None:
     app = press(steward(give(opened(way=OWN), TRADE_FILE), on=True), "Fill in from the data")
     type_in(app, trade={"labels": f"{TRADES[1]}; something else"})
-    source = upload_of(press(app, "Use this column"))
-    assert source is not None and source.bounds_from_data
+    assert source_of(press(app, "Use this column")).bounds_from_data
     steward(app, on=False)
     assert not told(app) and not kept(app) and upload_of(app) is None
     assert grid_of(app, "trade")["kind"] == "number", "its kind was read, too"
@@ -209,8 +209,7 @@ def test_labels_somebody_typed_stay_theirs() -> None:
     type_in(app, trade={"kind": "category", "labels": "one; two"})
     press(app, "Use this column")
     steward(steward(app, on=True), on=False)
-    source = upload_of(app)
-    assert source is not None and not source.bounds_from_data
+    assert not source_of(app).bounds_from_data
 
 
 def test_groups_are_named_no_earlier_than_figures_are_shown() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from urllib.parse import parse_qs, urlencode
 
 import numpy as np
@@ -20,6 +19,7 @@ from pages.charts.picture import Bars, Dots, Region, Rule, numbers
 from pages.learn.audit import figure
 from pages.learn.audit.lesson import ANSWERS, CHEAT, LINE_UP, VIEWS
 from pages.shell.controls import audit_link
+from tests.kit import searched
 from tests.kit.statistics import clopper_pearson
 from tests.pages.drawn_charts import drawn
 from tests.pages.learn.test_page import opened, texts
@@ -233,8 +233,7 @@ def test_the_lesson_says_how_many_programs_there_are_and_how_runs_and_failures_a
 def test_bounds_of_a_look_are_rounded_to_the_side_where_they_hold() -> None:
     seen = found("wrong-sensitivity")
     look = seen.rounds[-1]
-    match = re.search(r"The probabilities are at least ([\d.]+)% and at most ([\d.]+)%\.", figure.scores(seen).sentence)
-    assert match is not None
+    match = searched(r"The probabilities are at least ([\d.]+)% and at most ([\d.]+)%\.", figure.scores(seen).sentence)
     least, most = (float(each) / 100 for each in match.groups())
     assert 0.99 * look.more <= least <= look.more and look.fewer <= most <= 1.01 * look.fewer
     hover = figure.loss(seen, epsilon=1.0).one(Dots, role="released").hover

@@ -27,6 +27,7 @@ from pages.learn.directions.own_data import MIN_TRIALS, trials_for
 from pages.learn.directions.rows_charts import degrees_of
 from pages.shell.controls import Value
 from tests.cases import full_but
+from tests.kit import searched
 from tests.kit.halfspaces import hidden_rows
 from tests.pages import opening
 from tests.pages.drawn_charts import drawn
@@ -202,8 +203,8 @@ def test_a_release_has_one_largest_error_wherever_it_is_told() -> None:
     app = sound(opened())
     around, beside = (drawn(app)[key]["sentence"] for key in (CIRCLE_CHART, ANGLES))
     told = f"around the circle, at {len(CIRCLE)} directions, mean over releases: Halfspace release "
-    seen = re.search(r"at (\d+) directions, .* Its mean over [\d,]+ releases is ([\d.]+%)\.", around)
-    assert seen is not None and int(seen[1]) == len(CIRCLE)
+    seen = searched(r"at (\d+) directions, .* Its mean over [\d,]+ releases is ([\d.]+%)\.", around)
+    assert int(seen[1]) == len(CIRCLE)
     assert f"{told}{seen[2]}," in beside
 
 
@@ -297,8 +298,7 @@ def test_the_table_cites_statements_of_the_map_and_its_ratio_is_of_its_own_numbe
     names = [what for what, *_ in LINES["Blum, Ligett and Roth (2013)"]]
     assert any("Claim 6.7, Theorem 6.9" in name for name in names)
     table = next(each.value for each in app.markdown if "dimensions T =" in str(each.value))
-    found = re.search(r"\| ([\d,]+) \| ([\d,]+) times the (\d+) dimensions that rows have", table)
-    assert found
+    found = searched(r"\| ([\d,]+) \| ([\d,]+) times the (\d+) dimensions that rows have", table)
     dimensions, times, before = (int(each.replace(",", "")) for each in found.groups())
     assert times == round(dimensions / before) > 1
     assert before == vectors_of("digits").dataset().records.shape[1]

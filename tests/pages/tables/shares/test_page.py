@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 
 import numpy as np
 import pytest
@@ -30,6 +29,7 @@ from dplab.measure import finish
 from pages.charts.words import percent, percent_up
 from pages.data.upload import SessionFile
 from pages.tables.own_file import parse_predicate
+from tests.kit import searched
 from tests.pages.drawn_charts import drawn
 from tests.pages.opening import printed_by_code, run_with, sound, visitor
 from tests.pages.tables.opening import CHARTS, opened, sentence, texts
@@ -79,8 +79,8 @@ def test_the_page_tells_the_core_s_errors_and_plan() -> None:
     assert "If one-way functions exist, no polynomial-time *differentially private* algorithm makes good" in text
     said = sentence(app, "marginals_errors_chart")
     assert f"{percent_up(by_polynomial)} by the polynomial" in said and f"{percent_up(directly)} directly" in said
-    halfway = re.search(r"The error of the bounds' midpoint is \*\*([\d.]+)%", text)
-    assert halfway and float(halfway.group(1)) < 100 * by_polynomial
+    halfway = searched(r"The error of the bounds' midpoint is \*\*([\d.]+)%", text)
+    assert float(halfway.group(1)) < 100 * by_polynomial
     assert "midpoint of its bounds, " in text
     assert describe_error(mechanism.accuracy(problem, 0.05), n=problem.n, bold=True) in text
     assert set(drawn(app)) >= CHARTS and not app.error and not app.warning
@@ -131,8 +131,7 @@ def test_a_smaller_epsilon_makes_larger_errors_and_adding_rows_hangs_on_a_public
     app = sound(opened(**SMALL))
 
     def error() -> float:
-        found = re.search(r"at most ([\d.]+)%", app.header[0].value)
-        assert found
+        found = searched(r"at most ([\d.]+)%", app.header[0].value)
         return float(found.group(1))
 
     assert "not met" not in texts(app)
