@@ -29,8 +29,9 @@ def messages(
     async def send(message: Message) -> None:
         sent.append(message)
 
-    scope = {
-        "type": kind, "method": method, "path": path, "query_string": query.encode(), "headers": list(headers),
-    }  # fmt: skip
-    ran(app(scope, receive, send))
+    async def ask() -> None:
+        named = {"type": kind, "method": method, "path": path}
+        await app(named | {"query_string": query.encode(), "headers": list(headers)}, receive, send)
+
+    ran(ask())
     return sent

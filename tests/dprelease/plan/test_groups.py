@@ -28,9 +28,8 @@ from dprelease.certificate import certificate, verify
 from dprelease.ledger.checks import check
 from dprelease.plan.compare import compare_mechanisms
 from dprelease.plan.errors import QuestionRehearsal, predict, rehearse_question
-from dprelease.plan.groups import STATISTICS
 from dprelease.plan.margins import margin, people_per_group
-from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion, group_question
 from dprelease.plan.questions import Plan
 from dprelease.plan.shares import for_targets, for_total
 from dprelease.release import rehearse
@@ -50,13 +49,8 @@ TABLE = DeclaredTable(
 
 
 def planned(statistic: str, *columns: str, by: tuple[str, ...] = (), **changed: Any) -> PlannedQuestion:
-    kind = STATISTICS[statistic]
-    usual: dict[str, Any] = {"entry_key": kind.entry_key, "queries": kind.queries, "epsilon": 0.5}
-    if statistic == "people":
-        usual["values"] = {"noise": "laplace"}
-    if statistic == "quantiles":
-        usual["quantiles"] = (0.25, 0.5)
-    return PlannedQuestion(columns=columns, statistic=statistic, by=by, **usual | changed)
+    usual = {"quantiles": (0.25, 0.5)} if statistic == "quantiles" else {}
+    return replace(group_question(statistic, columns, by, epsilon=0.5), **usual | changed)
 
 
 MEAN = planned("mean", "income", by=("region", "sex"), min_rows=300)

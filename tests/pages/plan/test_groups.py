@@ -49,11 +49,16 @@ SHOWN = PlanTable(
 MEAN = replace(group_question("mean", ("hours",), ("region", "smoker"), epsilon=0.5), min_rows=300)
 
 
+def asking(app: AppTest, columns: list[str], by: list[str], statistic: str) -> AppTest:
+    """The page with what is asked of columns of Adult by others, before it is added."""
+    app.multiselect(key="plan_columns_adult").set_value(columns)
+    sound(app.multiselect(key="plan_by_adult").set_value(by).run())
+    return sound(app.selectbox(key="plan_asked_adult").set_value(statistic).run())
+
+
 def with_mean(app: AppTest) -> AppTest:
     """The page with a mean by two columns, of groups of 1,000 at least."""
-    app.multiselect(key="plan_columns_adult").set_value(["hours_per_week"])
-    sound(app.multiselect(key="plan_by_adult").set_value(["sex", "race"]).run())
-    sound(app.selectbox(key="plan_asked_adult").set_value("by-mean").run())
+    asking(app, ["hours_per_week"], ["sex", "race"], "by-mean")
     app.number_input(key="plan_smallest_adult").set_value(1_000)
     return press(sound(app.run()), "Add")
 
@@ -71,11 +76,8 @@ def test_a_mean_by_two_columns_is_added_with_its_margin_and_the_people_it_needs(
 
 
 def test_that_everybody_is_in_the_table_is_said_where_the_spread_is_released() -> None:
-    app = sound(opened(PAGE))
-    app.multiselect(key="plan_columns_adult").set_value(["hours_per_week"])
-    sound(app.multiselect(key="plan_by_adult").set_value(["sex"]).run())
-    app.selectbox(key="plan_asked_adult").set_value("by-mean")
-    assert not [each for each in sound(app.run()).toggle if each.label == "Everybody is in the table"]
+    app = asking(sound(opened(PAGE)), ["hours_per_week"], ["sex"], "by-mean")
+    assert not [each for each in app.toggle if each.label == "Everybody is in the table"]
     app.selectbox(key="plan_asked_adult").set_value("by-spread")
     [everybody] = [each for each in sound(app.run()).toggle if each.label == "Everybody is in the table"]
     everybody.set_value(True)
@@ -84,10 +86,7 @@ def test_that_everybody_is_in_the_table_is_said_where_the_spread_is_released() -
 
 
 def test_a_share_is_of_the_label_that_is_chosen() -> None:
-    app = sound(opened(PAGE))
-    app.multiselect(key="plan_columns_adult").set_value(["sex"])
-    sound(app.multiselect(key="plan_by_adult").set_value(["race"]).run())
-    sound(app.selectbox(key="plan_asked_adult").set_value("by-share").run())
+    app = asking(sound(opened(PAGE)), ["sex"], ["race"], "by-share")
     first, second = map(bundled("adult", "sex").domain.describe, (0, 1))
     [label] = [each for each in app.selectbox if each.label == "With the label"]
     assert label.options == [first, second] and label.value == second
@@ -101,17 +100,6 @@ def test_a_share_is_of_the_label_that_is_chosen() -> None:
     app = press(sound(app.run()), "Add")
     assert "costs nothing more: it is 1 minus the share of statistic 3" in app.info[0].value.replace("\\", "")
     assert len(questions(app)) == 3
-
-
-def test_a_column_of_several_labels_has_a_share_of_each() -> None:
-    app = sound(opened(PAGE))
-    app.multiselect(key="plan_columns_adult").set_value(["race"])
-    sound(app.multiselect(key="plan_by_adult").set_value(["sex"]).run())
-    sound(app.selectbox(key="plan_asked_adult").set_value("by-share").run())
-    [label] = [each for each in app.selectbox if each.label == "With the label"]
-    label.set_value(label.options[2])
-    added = questions(press(sound(app.run()), "Add"))[2]
-    assert (added.statistic, added.columns, added.label) == ("share", ("race",), label.options[2])
 
 
 def test_a_margin_is_a_target_in_its_own_unit_and_is_solved_for() -> None:
@@ -178,9 +166,8 @@ def test_people_by_group_need_no_column_and_a_preview_is_a_table() -> None:
     app = press(sound(app.run()), "Add")
     assert questions(app)[2].statistic == "people" and questions(app)[2].columns == ()
     assert any("people per group, with 95\\%" in each.value for each in app.caption)
-    app.session_state["plan_preview"] = True
-    app.session_state["plan_previewed"] = 2
-    [printed] = [each.value for each in sound(app.run()).dataframe if "Rows" in each.value]
+    run_with(app, {"plan_preview": True, "plan_previewed": 2})
+    [printed] = [each.value for each in app.dataframe if "Rows" in each.value]
     assert all(re.fullmatch(r"[-\d,]+ ± \d+", each) for each in printed["Rows"])
 
 
@@ -249,9 +236,8 @@ def test_what_fits_no_statistic_by_group_gets_one_sentence() -> None:
 
 def test_every_mechanism_of_a_mean_by_group_is_drawn() -> None:
     app = with_mean(sound(opened(PAGE)))
-    app.session_state["plan_frontier"] = True
-    app.session_state["plan_compared"] = 2
-    data = str(drawn(sound(app.run()))["plan_frontier_chart"]["data"])
+    run_with(app, {"plan_frontier": True, "plan_compared": 2})
+    data = str(drawn(app)["plan_frontier_chart"]["data"])
     assert "Statistics by group" in data and "Statistics by group, Gaussian" in data
 
 
