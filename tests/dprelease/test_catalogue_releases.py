@@ -41,9 +41,9 @@ from dprelease.downloads import NOTEBOOK, REPORT, downloads_of, zip_files
 from dprelease.ledger.checks import check
 from dprelease.ledger.records import Stored
 from dprelease.ledger.units import Price
-from dprelease.release import cost, rehearse, release, unsuitable
+from dprelease.release import cost, rehearse, unsuitable
 from dprelease.requests.parts import Request
-from tests.kit.ledgers import ANALYST, altered, registered, request_of
+from tests.kit.ledgers import altered, registered, released_in, request_of, stored_release
 
 SECRET = "s3cr3t"
 REFUSED = {
@@ -269,8 +269,7 @@ def test_every_mechanism_is_released_or_refused_in_a_sentence(
             public_n=ROWS,
         )
         Kept.accounts.clear()
-        came = release(ledger, dataset_id, request, table, ANALYST)
-        assert isinstance(came, Stored), came
+        came = stored_release(ledger, dataset_id, request, table)
         [account], charged = Kept.accounts, ledger.account(dataset_id).spent
         assert account.charges and account.delta(charged.epsilon_or_rho / 10**9) * 10**18 <= charged.delta
         assert verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
@@ -297,9 +296,7 @@ def test_a_released_whole_table_has_the_columns_of_the_table(tmp_path: Path) -> 
     request = request_of(reading=reading, queries=queries, n=ROWS, neighbours=relation, entry_key="whole-table")
     assert Request.read(request.text) == request
     settings: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "public_n": ROWS, "neighbours": relation}
-    ledger, dataset_id = registered(tmp_path / "ledger", rows=named, **settings)
-    came = release(ledger, dataset_id, request, named, ANALYST)
-    assert isinstance(came, Stored), came
+    came = released_in(tmp_path / "ledger", request, rows=named, **settings)
     assert verify(certificate(came), came.files) == []
     assert came.files["rows_of_nobody.csv"].decode().splitlines()[0] == "trial,share,rows"
     assert came.files["rows_of_nobody.csv"].count(b"\n") == ROWS + 1

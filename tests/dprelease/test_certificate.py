@@ -25,7 +25,8 @@ from dprelease.release import SAW_TRUE_VALUES, release
 from dprelease.requests.intervals import LEVEL, noise_of_counts
 from tests import ROOT
 from tests.dpcore.mechanisms.test_contract import ENTRIES
-from tests.kit.ledgers import ANALYST, STEWARD, few_rows, plan_of, registered, request_of
+from tests.kit.ledgers import ANALYST, STEWARD, few_rows, plan_of, registered, released_in, request_of
+from tests.kit.sources import inside
 
 Certificate = dict[str, Any]
 
@@ -92,9 +93,7 @@ def change(*path: str | int, to: Any) -> Callable[[Certificate], None]:
     """Sets one value of a certificate."""
 
     def changed(document: Certificate) -> None:
-        place: Any = document
-        for step in path[:-1]:
-            place = place[step]
+        place = inside(document, path[:-1])
         assert place[path[-1]] != to
         place[path[-1]] = to
 
@@ -313,9 +312,7 @@ def test_a_certificate_answers_what_a_registry_asks(told: Certificate) -> None:
 
 
 def test_a_certificate_of_a_plan_answers_it_for_every_question(tmp_path: Path) -> None:
-    ledger, dataset_id = registered(tmp_path, delta=1e-6)
-    stored = release(ledger, dataset_id, plan_of(pure=False).request(), few_rows(), ANALYST)
-    assert isinstance(stored, Stored)
+    stored = released_in(tmp_path, plan_of(pure=False).request(), delta=1e-6)
     entry = {field: read(certificate(stored)) for field, read in {**REGISTRY, **CLAIM}.items()}
     assert entry["privacy_loss.privacy_parameters.epsilon"] == 0.5
     assert entry["privacy_loss.privacy_parameters.delta"] == 1e-7
@@ -327,10 +324,7 @@ def test_a_certificate_of_a_plan_answers_it_for_every_question(tmp_path: Path) -
 def test_a_field_that_was_added_is_named(
     held: tuple[Ledger, str, Stored], told: Certificate, path: tuple[str | int, ...]
 ) -> None:
-    place: Any = told
-    for step in path:
-        place = place[step]
-    place["surely"] = "exact"
+    inside(told, path)["surely"] = "exact"
     faults = verify(rebooked(told), held[2].files)
     name = ".".join(str(step + 1) if isinstance(step, int) else step for step in (*path, "surely"))
     assert f"The field “{name}” does not belong to a certificate of this request." in faults

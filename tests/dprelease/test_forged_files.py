@@ -7,7 +7,6 @@ import csv
 import io
 import math
 import os
-import re
 import tracemalloc
 from collections.abc import Callable, Generator
 from dataclasses import replace
@@ -39,7 +38,6 @@ from dprelease.commands import main
 from dprelease.ledger.canonical import canonical, digest_of_bytes
 from dprelease.ledger.records import Registration, Spent, Stored
 from dprelease.ledger.units import Price
-from dprelease.release import release
 from dprelease.requests import file_checks
 from dprelease.requests.file_checks import OTHER, read_rows
 from dprelease.requests.intervals import drawn_ends, end_names
@@ -49,7 +47,9 @@ from dprelease.requests.tables import table_csv
 from dprelease.verification import UNVERIFIABLE_FIELDS, unverifiable
 from tests.dprelease.test_catalogue_releases import FIXED, problem_readings
 from tests.dprelease.test_forgeries import rebooked
-from tests.kit.ledgers import ANALYST, altered, registered, request_of
+from tests.kit import searched
+from tests.kit.ledgers import altered, released_in, request_of
+from tests.kit.sources import csv_of, inside
 
 ROWS = 120
 LABELS = ("a", 'b"', "c,d", "=1+1", "e f", "g\nh")
@@ -89,24 +89,16 @@ def request_for(key: str) -> Request:
 @pytest.fixture(scope="module")
 def releases(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Stored]:
     """A release of each mechanism, drawn when it is asked for."""
-    out, kept = io.StringIO(), dict[str, Stored]()
+    kept = dict[str, Stored]()
     people = [(i % 100, i % 7 / 7, LABELS[i % 6], f"2024-{1 + i % 12:02d}-{1 + i % 28:02d}") for i in range(ROWS)]
-    csv.writer(out).writerows([("age", "pay", "job", "day"), *people])
-    table = read_table(out.getvalue().encode(), name="people.csv", header=True)
+    table = read_table(csv_of([("age", "pay", "job", "day"), *people]), name="people.csv", header=True)
 
     def drawn(key: str) -> Stored:
         if key not in kept:
             request = request_for(key)
-            settings: dict[str, Any] = {
-                "epsilon": 900.0,
-                "delta": 0.1,
-                "public_n": ROWS,
-                "neighbours": request.neighbours,
-            }
-            ledger, dataset_id = registered(tmp_path_factory.mktemp(key), rows=table, **settings)
-            came = release(ledger, dataset_id, request, table, ANALYST)
-            assert isinstance(came, Stored), came
-            kept[key] = came
+            settings: dict[str, Any] = {"epsilon": 900.0, "delta": 0.1, "neighbours": request.neighbours}
+            folder = tmp_path_factory.mktemp(key)
+            kept[key] = released_in(folder, request, rows=table, public_n=ROWS, **settings)
         return kept[key]
 
     return drawn
@@ -195,9 +187,7 @@ def with_cell(contents: bytes, column: int, change: Callable[[str], str]) -> byt
     """A file with one cell of its first line changed."""
     rows = list(csv.reader(io.StringIO(contents.decode(), newline="")))
     rows[1][column] = change(rows[1][column])
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue().encode()
+    return csv_of(rows)
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -293,10 +283,7 @@ CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
     "a sign of two": ("halfspaces", "answers.csv", lambda r: r[1].__setitem__(-1, "2.0")),
     "a cut outside of its column": ("boxes", "answers.csv", lambda r: r[1].__setitem__(-1, "-1.0")),
     "less than no rows": ("projected_histogram", "counts.csv", lambda r: r[1].__setitem__(-1, "-50.0")),
-    (
-        "have an error below "
-        "no rows, n in all"
-    ): ("projected_histogram", "counts.csv", lambda r: moved(r, float(r[1][-1]) + 50.0)),
+    "below no rows, n in all": ("projected_histogram", "counts.csv", lambda r: moved(r, float(r[1][-1]) + 50.0)),
     "more rows than n": ("projected_histogram", "counts.csv", lambda r: r[1].__setitem__(-1, "500.0")),
     "a database of other shares": (
         "net", "synthetic.csv", lambda r: [r[x].__setitem__(-1, y) for x, y in ((1, "0.5"), (2, "0.3"), (3, "0.1"))],
@@ -385,10 +372,7 @@ def test_what_a_mechanism_cannot_release_is_refused(releases: Callable[[str], St
     stored = releases(key)
     rows = list(csv.reader(io.StringIO(stored.files[name].decode(), newline="")))
     change(rows)
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    contents = out.getvalue().encode()
-    faults = said_of(stored, name, contents)
+    faults = said_of(stored, name, csv_of(rows))
     assert faults == [f"The columns, lines, labels or numbers of {name} do not match the request."]
 
 
@@ -402,9 +386,7 @@ def test_an_interval_of_groups_that_differs_in_the_last_digit_is_another_compute
         rows = read_rows(contents)
         for end, steps in zip(("low", "high"), ends, strict=True):
             named(rows, f"{statistic} {end}", partial(shifted, by=steps * unit_of(rows, statistic)))
-        out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows(rows)
-        assert said_of(stored, name, out.getvalue().encode()) == []
+        assert said_of(stored, name, csv_of(rows)) == []
     assert any("last digit of an interval" in each for each in unverifiable())
 
 
@@ -440,9 +422,7 @@ def test_cells_of_groups_are_checked_by_the_quantiles_beside_them_and_both_toget
     stored = releases("group-quantiles")
     rows = read_rows(stored.files["answers.csv"])
     moved(rows, 40.0, into=len(rows) // 2 - 1)
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    answers = out.getvalue().encode()
+    answers = csv_of(rows)
     assert said_of(stored, "answers.csv", answers) == [OTHER.format(name="quantiles.csv")]
     request = Request.of(stored.body["request"])
     [part] = request.parts
@@ -481,10 +461,7 @@ def of_many(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Stored]
             settings: dict[str, Any] = {"neighbours": Neighbours.ADD_REMOVE_ONE}
             request = request_of(reading=reading, queries=queries, n=MANY, entry_key=key, values={}, **settings)
             settings |= {"epsilon": 9.0, "delta": 0.1, "public_n": MANY}
-            ledger, dataset_id = registered(tmp_path_factory.mktemp(key), rows=table, **settings)
-            came = release(ledger, dataset_id, request, table, ANALYST)
-            assert isinstance(came, Stored), came
-            kept[key] = came
+            kept[key] = released_in(tmp_path_factory.mktemp(key), request, rows=table, **settings)
         return kept[key]
 
     return drawn
@@ -510,8 +487,7 @@ def test_a_number_that_no_sigma_gives_is_caught(of_many: Callable[[str], Stored]
     stored = of_many(key)
     forged = copy.deepcopy(certificate(stored))
     said = forged["parts"][0]["accuracy"]
-    found = re.search(pattern, said[name])
-    assert found, said
+    found = searched(pattern, said[name])
     changed = type(more)(found[1]) + more
     said[name] = f"{said[name][: found.start(1)]}{changed!r}{said[name][found.end(1) :]}"
     [fault] = verify(rebooked(forged), stored.files)
@@ -650,9 +626,7 @@ def test_other_synthetic_rows_do_not_have_the_distances_of_the_released_ones(
 ) -> None:
     stored = releases("whole-table")
     header, *rows = read_rows(stored.files["rows_of_nobody.csv"])
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([header, *[rows[0]] * len(rows)])
-    faults = said_of(stored, "rows_of_nobody.csv", out.getvalue().encode())
+    faults = said_of(stored, "rows_of_nobody.csv", csv_of([header, *[rows[0]] * len(rows)]))
     assert faults == ["The columns, lines, labels or numbers of distances.csv do not match the request."]
     assert any("which synthetic rows were made" in each for each in unverifiable())
 
@@ -684,9 +658,7 @@ def test_a_field_of_another_form_is_named(releases: Callable[[str], Stored], nam
     stored = releases("identity")
     forged = copy.deepcopy(certificate(stored))
     *outer, last = name.split(".")
-    place: Any = forged
-    for step in outer:
-        place = place[step]
+    place = inside(forged, outer)
     place[last] = value
     faults = verify(canonical(rebooked(forged)), stored.files)
     assert faults and not any("lacks fields that its format requires" in each for each in faults), faults

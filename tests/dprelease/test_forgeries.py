@@ -21,12 +21,12 @@ from dprelease.commands import main
 from dprelease.ledger.canonical import canonical, digest, digest_of_bytes
 from dprelease.ledger.chain import FIRST, details_of
 from dprelease.ledger.records import Stored, is_words
-from dprelease.release import release
 from dprelease.requests.parts import MAX_DRAWS
 from dprelease.verification import UNVERIFIABLE_FIELDS, is_hex, unverifiable
 from tests.dprelease.ledger.test_rho import asked as gaussian_request
 from tests.dprelease.ledger.test_rho import opened as in_rho
-from tests.kit.ledgers import ANALYST, few_rows, plan_of, registered, request_of
+from tests.kit.ledgers import plan_of, registered, request_of, stored_release
+from tests.kit.sources import inside
 
 Certificate = dict[str, Any]
 Path_ = tuple[str | int, ...]
@@ -64,8 +64,7 @@ def make(kind: str, folder: Path) -> Stored:
         )
         requests = [request_of(), median]
     for request in requests:
-        came = release(ledger, dataset_id, request, few_rows(), ANALYST)
-        assert isinstance(came, Stored), came
+        came = stored_release(ledger, dataset_id, request)
         stored = came
     return stored
 
@@ -123,14 +122,6 @@ def wrong_values(value: Any) -> list[Any]:
     return [other for other in others if type(other) is not type(value) or other != value]
 
 
-def put(document: Certificate, path: Path_, value: Any) -> None:
-    """Set one value of a nested document."""
-    place: Any = document
-    for step in path[:-1]:
-        place = place[step]
-    place[path[-1]] = value
-
-
 def untold(genuine: Certificate, path: Path_, value: Any) -> str:
     """Why no file tells this value of this field, which must be of its form; empty if files tell it."""
     name = ".".join(map(str, path))
@@ -163,7 +154,7 @@ def test_every_wrong_value_of_every_field_is_caught_though_all_is_booked_anew(st
             continue
         for other in wrong_values(value):
             forged = copy.deepcopy(genuine)
-            put(forged, path, other)
+            inside(forged, path[:-1])[path[-1]] = other
             faults = verify(rebooked(forged), stored.files)
             assert all(each.endswith(".") and each.isprintable() for each in faults), (path, other, faults)
             tried += 1
@@ -184,7 +175,7 @@ def test_no_text_of_any_field_is_one_that_nobody_could_register(stored: Stored) 
         if isinstance(value, str) and path[-1] not in DERIVED:
             for text in HOSTILE:
                 forged = copy.deepcopy(genuine)
-                put(forged, path, text)
+                inside(forged, path[:-1])[path[-1]] = text
                 assert verify(rebooked(forged), stored.files), (path, text[:9])
                 tried += 1
     assert tried > 300
@@ -206,9 +197,9 @@ def test_a_person_column_that_nobody_could_register_is_refused(tmp_path: Path, t
 def test_a_field_more_or_less_anywhere_is_caught(stored: Stored) -> None:
     genuine = certificate(stored)
     for path in mappings(genuine):
-        for change in ("extra", *_at(genuine, path)):
+        for change in ("extra", *inside(genuine, path)):
             forged = copy.deepcopy(genuine)
-            place = _at(forged, path)
+            place = inside(forged, path)
             if change in DERIVED:
                 continue
             if change == "extra":
@@ -219,18 +210,13 @@ def test_a_field_more_or_less_anywhere_is_caught(stored: Stored) -> None:
             assert faults or (change == "bits" and untold(genuine, (*path, change), 1)), (path, change)
 
 
-def _at(document: Any, path: Path_) -> Any:
-    for step in path:
-        document = document[step]
-    return document
-
-
 def sets(*changes: tuple[str, Any]) -> Callable[[Certificate], None]:
     """Change several fields together, so that they agree with each other."""
 
     def changed(document: Certificate) -> None:
         for name, value in changes:
-            put(document, tuple(int(step) if step.isdigit() else step for step in name.split(".")), value)
+            *way, last = (int(step) if step.isdigit() else step for step in name.split("."))
+            inside(document, way)[last] = value
 
     return changed
 

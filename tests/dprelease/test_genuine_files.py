@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
@@ -29,8 +27,7 @@ from dpcore.queries.ranges import Cells, Thresholds
 from dpcore.randomness import NoisyCounts, Preview
 from dprelease.certificate import certificate, unreleasable, verify
 from dprelease.downloads import downloads_of
-from dprelease.ledger.records import Stored
-from dprelease.release import release, unsuitable
+from dprelease.release import unsuitable
 from dprelease.requests import file_checks
 from dprelease.requests.file_checks import read_rows, table_faults
 from dprelease.requests.parts import RequestPart
@@ -38,7 +35,8 @@ from dprelease.requests.tables import csv_files, preview_of
 from tests.cases import full_but
 from tests.dprelease.test_catalogue_releases import ENTRIES, FIXED, problem_readings
 from tests.dprelease.test_forged_files import request_for
-from tests.kit.ledgers import ANALYST, DIGEST, few_rows, question_of, registered, request_of
+from tests.kit.ledgers import DIGEST, question_of, released_in, request_of
+from tests.kit.sources import csv_of
 
 LEAST, MOST = 0.001, 20.0
 """Bounds of epsilon."""
@@ -76,12 +74,8 @@ def genuine(part: RequestPart, rows: int, *, draws: int, seed: int) -> Iterator[
 
 def last_line_twice(files: dict[str, bytes]) -> dict[str, bytes]:
     """The same files, each with its last line once more."""
-    changed = dict[str, bytes]()
-    for name, contents in files.items():
-        rows, out = read_rows(contents), io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows([*rows, rows[-1]])
-        changed[name] = out.getvalue().encode()
-    return changed
+    lines = {name: read_rows(contents) for name, contents in files.items()}
+    return {name: csv_of([*rows, rows[-1]]) for name, rows in lines.items()}
 
 
 def count_accepted(part: RequestPart, monkeypatch: pytest.MonkeyPatch, *, rows: tuple[int, ...], draws: int) -> int:
@@ -167,9 +161,8 @@ def test_a_net_whose_noisy_number_of_rows_is_below_zero_is_genuine(
         return np.minimum(usual(draw, secure, trials), -5)
 
     monkeypatch.setattr(NoisyCounts, "released", below_zero)
-    ledger, dataset_id = registered(tmp_path / "ledger")
-    stored = release(ledger, dataset_id, request_of(**SUMS), few_rows(), ANALYST)
-    assert isinstance(stored, Stored) and stored.files == {"synthetic.csv": NO_POINT}
+    stored = released_in(tmp_path / "ledger", request_of(**SUMS))
+    assert stored.files == {"synthetic.csv": NO_POINT}
     assert verify(certificate(stored), stored.files) == []
     assert b"0 lines" in downloads_of(stored)["report.html"]
 

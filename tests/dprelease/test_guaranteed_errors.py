@@ -44,13 +44,12 @@ from dplab.limits.data_independent_summary import promised_error
 from dprelease.certificate import certificate, unreleasable, verify
 from dprelease.downloads import PROGRAM, downloads_of, zip_files
 from dprelease.downloads.report import report
-from dprelease.ledger.records import Stored
-from dprelease.release import rehearse, release, unsuitable
+from dprelease.release import rehearse, unsuitable
 from dprelease.requests.coverage import coverage
 from dprelease.requests.parts import Request
 from dprelease.requests.tables import BETA
 from tests.dprelease.test_catalogue_releases import ENTRIES, REFUSED, requested
-from tests.kit.ledgers import ANALYST, registered, request_of
+from tests.kit.ledgers import released_in, request_of
 from tests.kit.promises.cases import FALSE_ALARM, QUICK
 from tests.kit.promises.covered import rows_of
 
@@ -202,9 +201,8 @@ def test_a_rehearsal_gives_no_number_where_nothing_is_guaranteed() -> None:
     median = rehearse(asked("stable_median", n=5000, epsilon=1.0)).sentence
     assert "An answer is exact" in median and "0 rows" not in median
     mean = rehearse(asked("clipped_mean", n=5000, epsilon=1.0)).sentence
-    assert (
-        " USD (" in mean and "% of the range between the bounds)." in mean and "rows" not in mean.split("charged.")[1]
-    )
+    assert " USD (" in mean and "% of the range between the bounds)." in mean
+    assert "rows" not in mean.split("charged.")[1]
     quantile = rehearse(asked("exponential_median", n=5000, epsilon=1.0)).sentence
     assert "lie between the answer and the quantile." in quantile
 
@@ -228,11 +226,9 @@ def test_rehearsal_certificate_and_report_show_a_bound_where_it_is_guaranteed(
     assert rehearse(request).errors == (sentence,)
     lines = [f"{place % 100},{place % 10},{'abc'[place % 3]},x" for place in range(request.n)]
     table = read_table("\n".join(["age,pay,job,name", *lines]).encode(), name="people.csv", header=True)
-    ledger, dataset_id = registered(
-        tmp_path, epsilon=100.0, delta=0.5, rows=table, neighbours=request.neighbours, public_n=request.n
+    came = released_in(
+        tmp_path, request, epsilon=100.0, delta=0.5, rows=table, neighbours=request.neighbours, public_n=request.n
     )
-    came = release(ledger, dataset_id, request, table, ANALYST)
-    assert isinstance(came, Stored), came
     document = certificate(came)
     assert verify(document, came.files) == []
     accuracy = document["parts"][0]["accuracy"]
@@ -261,9 +257,7 @@ def test_no_script_prints_a_number_of_rows_that_is_no_guarantee(
     request = asked(key, n=n, neighbours=neighbours, queries=Thresholds, epsilon=epsilon)
     [part] = request.parts
     assert re.search(ROWS_SAID, part.mechanism.accuracy(part.problem, BETA).statement), "a number to be left out"
-    ledger, dataset_id = registered(tmp_path / "ledger", rows=table, neighbours=request.neighbours, public_n=n)
-    came = release(ledger, dataset_id, request, table, ANALYST)
-    assert isinstance(came, Stored), came
+    came = released_in(tmp_path / "ledger", request, rows=table, neighbours=request.neighbours, public_n=n)
     zipfile.ZipFile(io.BytesIO(zip_files(downloads_of(came)))).extractall(tmp_path)
     ran = subprocess.run([sys.executable, "-P", str(tmp_path / PROGRAM)], cwd="/", capture_output=True, text=True)
     assert ran.returncode == 0 and f"No guarantee: {reason}" in ran.stdout
@@ -292,11 +286,9 @@ def test_rows_are_said_to_be_as_far_from_the_truth_as_they_are(tmp_path: Path) -
         entry_key="whole-table",
         values={"epsilon": 1.0, "delta": 1e-6},
     )
-    ledger, dataset_id = registered(
-        tmp_path, epsilon=1.0, delta=1e-6, rows=table, neighbours=request.neighbours, public_n=rows
+    came = released_in(
+        tmp_path, request, epsilon=1.0, delta=1e-6, rows=table, neighbours=request.neighbours, public_n=rows
     )
-    came = release(ledger, dataset_id, request, table, ANALYST)
-    assert isinstance(came, Stored), came
     text = report(came).decode()
     assert "no cell of the released tables has an error above" in text
     assert "No error is guaranteed for synthetic rows fitted to them." in text

@@ -34,7 +34,16 @@ from dprelease.plan.questions import Plan
 from dprelease.release import cost, rehearse, release
 from dprelease.requests.parts import Request
 from tests.dprelease.test_certificate import Certificate, change, rebooked, sealed
-from tests.kit.ledgers import ANALYST, few_rows, plan_of, question_of, registered, request_of
+from tests.kit.ledgers import (
+    ANALYST,
+    few_rows,
+    plan_of,
+    question_of,
+    registered,
+    released_in,
+    request_of,
+    stored_release,
+)
 
 FILES = ["01-counts.csv", "02-counts.csv"]
 
@@ -42,8 +51,8 @@ FILES = ["01-counts.csv", "02-counts.csv"]
 def test_a_plan_is_one_charge_one_draw_and_one_certificate(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path, delta=1e-6)
     request = plan_of(pure=False).request()
-    came = release(ledger, dataset_id, request, few_rows(), ANALYST)
-    assert isinstance(came, Stored) and sorted(came.files) == FILES
+    came = stored_release(ledger, dataset_id, request)
+    assert sorted(came.files) == FILES
     assert [len(came.files[name].splitlines()) for name in FILES] == [5, 5]
     spent = ledger.account(dataset_id).spent
     assert spent == Price.of(plan_of(pure=False).cost) == Price(epsilon_or_rho=500_000_000, delta=10**11)
@@ -55,8 +64,8 @@ def test_a_plan_is_one_charge_one_draw_and_one_certificate(tmp_path: Path) -> No
     assert [part["files"] for part in parts] == [[name] for name in FILES]
     assert sum((Price.read(part["guarantee"]) for part in parts), Price(epsilon_or_rho=0)) == spent
     assert [part["mechanism"]["key"] for part in parts] == ["identity", "gaussian"]
-    other = release(ledger, dataset_id, plan_of(pure=False).request(draw=2), few_rows(), ANALYST)
-    assert isinstance(other, Stored) and ledger.account(dataset_id).spent == spent + spent
+    stored_release(ledger, dataset_id, plan_of(pure=False).request(draw=2))
+    assert ledger.account(dataset_id).spent == spent + spent
 
 
 def test_what_the_account_of_each_question_adds_up_is_never_above_the_charge(
@@ -133,8 +142,7 @@ def test_persons_are_charged_and_promised_what_their_rows_cost(tmp_path: Path) -
         tmp_path, epsilon=2.0, delta=1e-5, rows=rows, person_column="person", rows_a_person=3
     )
     plan = plan_of(person="person", rows=3, pure=False)
-    came = release(ledger, dataset_id, plan.request(), rows, ANALYST)
-    assert isinstance(came, Stored)
+    came = stored_release(ledger, dataset_id, plan.request(), rows)
     document = certificate(came)
     # The Laplace half costs 3 · 0.25; the Gaussian half less than group privacy's, by its delta at three rows at once.
     assert document["guarantee"]["epsilon"] == "1.499151" and document["guarantee"]["unit"]["rows_a_person"] == 3
@@ -268,10 +276,7 @@ JOINT: dict[str, Callable[[Certificate], Any]] = {
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
     """A plan's release."""
-    ledger, dataset_id = registered(tmp_path_factory.mktemp("ledger"))
-    came = release(ledger, dataset_id, plan_of().request(), few_rows(), ANALYST)
-    assert isinstance(came, Stored)
-    return came
+    return released_in(tmp_path_factory.mktemp("ledger"), plan_of().request())
 
 
 @pytest.mark.parametrize("name", JOINT)
@@ -279,11 +284,8 @@ def test_a_forged_part_is_caught_however_well_it_is_sealed(stored: Stored, name:
     document = copy.deepcopy(certificate(stored))
     assert verify(document, stored.files) == []
     JOINT[name](document)
-    assert (
-        verify(document, stored.files)
-        and verify(sealed(document), stored.files)
-        and verify(rebooked(document), stored.files)
-    )
+    assert verify(document, stored.files) and verify(sealed(document), stored.files)
+    assert verify(rebooked(document), stored.files)
 
 
 def test_the_files_of_a_part_and_the_claim_for_all_are_compared_with_what_is_recomputed(stored: Stored) -> None:

@@ -28,7 +28,7 @@ from dprelease.plan.questions import Plan
 from dprelease.release import refusal, rehearse, release, unsuitable
 from dprelease.requests.coverage import coverage
 from tests import ROOT
-from tests.kit.ledgers import ANALYST, few_rows, question_of, registered, request_of
+from tests.kit.ledgers import ANALYST, few_rows, question_of, registered, request_of, stored_release
 
 FIELD = ROOT / "tests" / "kit" / "field"
 AGES = FIELD / "R01_mean_with_missing.csv"
@@ -182,8 +182,7 @@ def test_a_mean_of_no_rows_is_a_refusal_that_says_nothing(tmp_path: Path, plan: 
     request = replace(plan, n=30, questions=plan.questions[:1]).request()
     ledger, dataset_id = registered(tmp_path, epsilon=2_000.0, rows=empty)
     for draw in range(1, 41):  # of draws of noise around 0 one half are below: forty in a row are not, hardly ever
-        came = release(ledger, dataset_id, replace(request, draw=draw), empty, ANALYST)
-        assert isinstance(came, Stored)
+        came = stored_release(ledger, dataset_id, replace(request, draw=draw), empty)
         frame = pd.read_csv(io.BytesIO(came.files["value.csv"]))
         if frame["refused"].any():
             break

@@ -17,6 +17,7 @@ from dpcore.mechanisms.subsamples.subsampling import agreement_needed
 from dprelease.requests.parts import RequestPart
 from dprelease.requests.tables import BETA
 from tests.dprelease.test_catalogue_releases import requested
+from tests.kit import searched
 
 N = r"(\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?)"
 NET = rf"to (?P<share>{N}) of n\. Choosing among .* at most (?P<rows>{N}) rows, with confidence 1 − 0\.05\."
@@ -62,8 +63,7 @@ def number(text: str) -> float:
 def test_printed_numbers_add_up_to_the_bound_and_hardly_more(key: str, epsilon: float) -> None:
     part = question_at(key, epsilon)
     bound = part.mechanism.accuracy(part.problem, BETA)
-    found = re.search(PRINTED[key], bound.statement)
-    assert found, bound.statement
+    found = searched(PRINTED[key], bound.statement)
     unit = {"share": 1.0, "more": 1.0, "rows": 1 / part.n, "others": 1 / part.n, "cells": 1 / 31}
     total = sum(number(text) * unit[name] for name, text in found.groupdict().items())
     whole = sum(1 / part.n for name in found.groupdict() if name in ("rows", "others"))
@@ -81,11 +81,11 @@ def test_the_printed_agreement_of_subsamples_is_enough(key: str, epsilon: float)
     if not math.isfinite(needed):
         assert statement.startswith("No data give an answer")
         return
-    found = re.search(
+    found = searched(
         rf"probability at least 0\.95 under one condition\. A subsample must give it with probability at least {N} ",
         statement,
     )
-    assert found and needed <= number(found[1]) <= 1.011 * needed
+    assert needed <= number(found[1]) <= 1.011 * needed
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
@@ -102,12 +102,11 @@ def test_the_printed_net_of_directions_reaches_as_far_as_is_said(epsilon: float)
     part = question_at("halfspaces", epsilon)
     mechanism = HalfspaceCounts(epsilon=epsilon)
     bound = mechanism.accuracy(part.problem, BETA)
-    found = re.search(
+    found = searched(
         rf"within {N}° of one of {N} directions of the net\. So no row of margin {N} .* at most {N} rows, with "
         r"confidence 1 − 0\.05",
         bound.statement,
     )
-    assert found, bound.statement
     degrees, net, margin, rows = map(number, found.groups())
     reach = mechanism.reach(part.problem)
     assert math.degrees(reach) * (1 - 1e-12) <= degrees <= 1.011 * math.degrees(reach)
@@ -122,10 +121,9 @@ def test_the_note_of_printed_intervals_gives_the_scale_of_one_answer(epsilon: fl
     part = question_at("intervals-printed", epsilon)
     mechanism = PrintedIntervals(epsilon=epsilon, alpha=alpha)
     note = mechanism.accuracy(part.problem, BETA).note
-    found = re.search(
+    found = searched(
         rf"With 20,000 rows the noise of one answer has a scale of {N} of n, which is {N} times the mass of", note
     )
-    assert found, note
     blocks = math.ceil(4 / (3 * (alpha / 6)))
     exact = mechanism.depth(part.problem) * blocks / (epsilon * part.n)
     assert number(found[1]) == pytest.approx(exact, rel=0.006)

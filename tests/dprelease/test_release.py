@@ -58,7 +58,7 @@ from dprelease.release import (
     unsuitable,
 )
 from dprelease.requests.parts import Request
-from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, question_of, registered, request_of
+from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, question_of, registered, request_of, stored_release
 
 SECRET = "s3cr3t"
 
@@ -70,12 +70,12 @@ def spent(ledger: Ledger, dataset_id: str) -> int:
 
 def test_a_release_is_charged_once_and_given_back_free(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path)
-    first = release(ledger, dataset_id, request_of(), few_rows(), ANALYST)
-    assert isinstance(first, Stored) and spent(ledger, dataset_id) == 500_000_000
+    first = stored_release(ledger, dataset_id)
+    assert spent(ledger, dataset_id) == 500_000_000
     again = release(Ledger.open(tmp_path), dataset_id, request_of(), few_rows(), STEWARD)
     assert again == first and spent(ledger, dataset_id) == 500_000_000
-    other = release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST)
-    assert isinstance(other, Stored) and spent(ledger, dataset_id) == 1_000_000_000
+    stored_release(ledger, dataset_id, request_of(draw=2))
+    assert spent(ledger, dataset_id) == 1_000_000_000
     assert check(ledger, dataset_id) == []
 
 
@@ -285,8 +285,7 @@ def test_a_steward_may_say_once_that_the_machine_failed(tmp_path: Path, monkeypa
     again = died(ledger, dataset_id, request_of(), monkeypatch)
     with pytest.raises(ValueError, match="so its charge stays"):
         ledger.machine_failed(dataset_id, again, STEWARD)
-    came = release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST)
-    assert isinstance(came, Stored)
+    came = stored_release(ledger, dataset_id, request_of(draw=2))
     document = certificate(came)
     assert document["guarantee"]["whole_data_set"]["machine_failures_declared"] == 1
     assert document["guarantee"]["whole_data_set"]["spent"]["epsilon"] == "1"
@@ -331,8 +330,8 @@ def test_rows_that_are_not_registered_are_refused(tmp_path: Path) -> None:
     came = release(ledger, dataset_id, request_of(), other, ANALYST)
     assert isinstance(came, Refused) and "not registered" in came.sentence
     ledger.add_version(dataset_id, other, STEWARD)
-    came = release(ledger, dataset_id, request_of(), other, ANALYST)
-    assert isinstance(came, Stored) and came.body["version"] == 2
+    came = stored_release(ledger, dataset_id, rows=other)
+    assert came.body["version"] == 2
     with pytest.raises(ValueError, match="registered already"):
         registered(
             tmp_path, rows=few_rows(tuple(range(19, -1, -1)), tuple(range(19, -1, -1)))
@@ -429,8 +428,8 @@ def test_a_look_noted_at_the_last_moment_is_in_the_certificate(tmp_path: Path, m
         return usual(self, *arguments, **named)
 
     monkeypatch.setattr(Ledger, "begin", begin)
-    came = release(ledger, dataset_id, request_of(), few_rows(), ANALYST)
-    assert isinstance(came, Stored) and came.body["guarantee"]["steward_saw_true_values"] is True
+    came = stored_release(ledger, dataset_id)
+    assert came.body["guarantee"]["steward_saw_true_values"] is True
     again = release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST)
     assert isinstance(again, Stored) and [line["kind"] for line in again.chain].count("access") == 1, "told once"
 
@@ -485,8 +484,8 @@ def test_nothing_is_charged_by_a_clock_whose_day_no_certificate_could_bear(
     assert release(ledger, dataset_id, request_of(), few_rows(), STEWARD) == Refused(sentence=CLOCK)
     assert not ledger.account(dataset_id).spent and not ledger.outcomes(dataset_id)
     monkeypatch.undo()
-    stored = release(ledger, dataset_id, request_of(), few_rows(), STEWARD)
-    assert isinstance(stored, Stored) and verify(certificate(stored), stored.files) == []
+    stored = stored_release(ledger, dataset_id, by=STEWARD)
+    assert verify(certificate(stored), stored.files) == []
 
 
 def test_where_rows_are_replaced_the_file_has_the_registered_number(tmp_path: Path) -> None:
@@ -534,8 +533,8 @@ def test_of_each_person_only_the_first_rows_count(tmp_path: Path) -> None:
     domain = Number(high=20.0, bits=1)
     counts: dict[str, Any] = {"reading": Columns(names=("age",), on=domain), "queries": Cells(domain=domain)}
     request = request_of(epsilon=20.0, person="person", rows_a_person=3, **counts)
-    came = release(ledger, dataset_id, request, rows, ANALYST)
-    assert isinstance(came, Stored) and spent(ledger, dataset_id) == 60 * 10**9
+    came = stored_release(ledger, dataset_id, request, rows)
+    assert spent(ledger, dataset_id) == 60 * 10**9
     first, second = (float(line.split(",")[-3]) for line in came.files["counts.csv"].decode().splitlines()[1:])
     assert (first, second) == (3, 2)  # at ε = 20 noise of a row has chance 10⁻⁸
     assert came.body["guarantee"]["unit"] == {"kind": "person", "rows_a_person": 3, "stated_by": STEWARD.name}
@@ -548,8 +547,7 @@ def test_rows_that_do_not_say_whose_they_are_are_left_out(tmp_path: Path) -> Non
     domain = Number(high=20.0, bits=1)
     counts: dict[str, Any] = {"reading": Columns(names=("age",), on=domain), "queries": Cells(domain=domain)}
     request = request_of(epsilon=20.0, person="person", rows_a_person=3, **counts)
-    came = release(ledger, dataset_id, request, rows, ANALYST)
-    assert isinstance(came, Stored)
+    came = stored_release(ledger, dataset_id, request, rows)
     first, second = (float(line.split(",")[-3]) for line in came.files["counts.csv"].decode().splitlines()[1:])
     assert (first, second) == (1, 1)  # as one person's, a row more of nobody's could push another out
 
@@ -561,8 +559,7 @@ def test_nothing_of_the_rows_stands_in_ledger_or_certificate(tmp_path: Path) -> 
         text = "age,name\n" + "\n".join(f"{place % 20},{SECRET}{place}" for place in range(count))
         rows = read_table(text.encode(), name=f"{SECRET}.csv", header=True)
         ledger, dataset_id = registered(tmp_path / str(count), rows=rows)
-        came = release(ledger, dataset_id, request_of(), rows, ANALYST)
-        assert isinstance(came, Stored)
+        came = stored_release(ledger, dataset_id, rows=rows)
         public = repr(certificate(came)).encode()
         kept = b"".join(path.read_bytes() for path in (tmp_path / str(count)).iterdir())
         assert SECRET.encode() not in public and SECRET.encode() not in kept

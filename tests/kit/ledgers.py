@@ -23,7 +23,7 @@ from dpcore.data.readings import Columns
 from dpcore.queries.ranges import Intervals
 from dprelease.ledger.connection import open_connection
 from dprelease.ledger.fingerprint import NOTE, key_of
-from dprelease.ledger.records import Actor, Registration, Role
+from dprelease.ledger.records import Actor, Registration, Role, Stored
 from dprelease.ledger.schema import VERSION
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.stores.note import write_note
@@ -31,6 +31,7 @@ from dprelease.ledger.stores.selection import ADDRESS
 from dprelease.ledger.units import Price
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
+from dprelease.release import release
 from dprelease.requests.parts import Request, RequestPart
 
 STEWARD = Actor(name="Ada", role=Role.STEWARD)
@@ -129,6 +130,23 @@ def registered(
     budget = Price.allowed(epsilon=epsilon, delta=delta)
     made = ledger.register(Registration(**usual | changed), rows or few_rows(), budget, STEWARD)
     return ledger, made.dataset_id
+
+
+def stored_release(
+    ledger: Ledger, dataset_id: str, request: Request | None = None, rows: Table | None = None, by: Actor = ANALYST
+) -> Stored:
+    """A release that is charged and stored: of few rows and the usual request, unless others are named."""
+    came = release(ledger, dataset_id, request or request_of(), few_rows() if rows is None else rows, by)
+    assert isinstance(came, Stored), came
+    return came
+
+
+def released_in(
+    folder: Path, request: Request | None = None, *, rows: Table | None = None, by: Actor = ANALYST, **changed: Any
+) -> Stored:
+    """The only release of a ledger in a folder, which is registered as `registered` says."""
+    ledger, dataset_id = registered(folder, rows=rows, **changed)
+    return stored_release(ledger, dataset_id, request, rows, by)
 
 
 def of_an_older_schema(path: Path) -> None:

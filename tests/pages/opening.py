@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from contextlib import redirect_stdout
 from urllib.parse import parse_qsl
 
@@ -83,6 +84,16 @@ def sound(app: AppTest) -> AppTest:
     """The page, on which nothing went wrong."""
     assert not app.exception, [each.message for each in app.exception]
     return app
+
+
+def run_with(
+    app: AppTest, state: Mapping[str, object] | None = None, *, link: Mapping[str, str] | None = None
+) -> AppTest:
+    """The page's next run, in a session and at an address that hold these, on which nothing went wrong."""
+    for key, value in (state or {}).items():
+        app.session_state[key] = value
+    app.query_params.update(link or {})
+    return sound(app.run())
 
 
 def neighbours_said(app: AppTest) -> list[str]:

@@ -13,7 +13,7 @@ from pages.learn.theorems import ITEMS
 from pages.learn.view import LESSONS, OVERVIEW, THEOREMS
 from pages.shell.addresses import MOVED
 from tests import ROOT
-from tests.pages.opening import FILES, opened, sound, texts
+from tests.pages.opening import FILES, opened, run_with, sound, texts
 
 LINES = {
     paper: [(each.item, each.file, each.card, each.words) for each in items]
@@ -89,8 +89,7 @@ def shown_on(address: str, **link: str) -> AppTest:
     files = {address: file for file, address in FILES.items()}
     app = opened(files[MOVED.get(address, address)], **link)
     if address == "start":
-        app.session_state["why_open"] = True
-        app.run()
+        run_with(app, {"why_open": True})
     return sound(app)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dprelease.downloads import MAX_UNPACKED
 from dprelease.downloads.uploads import MAX_MEMORY, MAX_SECONDS
@@ -20,7 +20,7 @@ from pages.learn.lecture import rooms
 from pages.release.verify import MAX_WAITING
 from pages.shell.server import access, headers, host_origin, upload_limits
 from tests import PACKAGES, ROOT
-from tests.kit import ran
+from tests.pages.asgi import messages
 
 
 def words_of(name: str) -> str:
@@ -40,20 +40,8 @@ async def page(scope: Scope, receive: Receive, send: Send) -> None:
 
 def answer(layer: Callable[[ASGIApp], Any], path: str, *, query: str = "") -> tuple[int, Headers]:
     """Return status and headers with which one layer of the server answers."""
-    sent: list[Message] = []
-
-    async def receive() -> Message:
-        return {"type": "http.request"}
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    scope = {
-        "type": "http", "method": "GET", "path": path, "query_string": query.encode(),
-        "headers": [(b"host", b"localhost")],
-    }  # fmt: skip
-    ran(layer(page)(scope, receive, send))
-    return sent[0]["status"], Headers(raw=sent[0]["headers"])
+    start, *_ = messages(layer(page), path, query=query, headers=[(b"host", b"localhost")])
+    return start["status"], Headers(raw=start["headers"])
 
 
 def test_a_class_guess_has_the_limits_that_are_named() -> None:

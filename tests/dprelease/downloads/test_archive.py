@@ -12,17 +12,13 @@ import pytest
 
 from dprelease.certificate import verify
 from dprelease.downloads import CERTIFICATE, PROGRAM, downloads_of, unzip_files, zip_files
-from dprelease.ledger.records import Stored
-from dprelease.release import release
-from tests.kit.ledgers import ANALYST, few_rows, plan_of, registered, request_of
+from tests.kit.ledgers import plan_of, released_in
 
 
 @pytest.fixture
 def unpacked(tmp_path: Path) -> Path:
     """The zip of a release, on another place."""
-    ledger, dataset_id = registered(tmp_path / "ledger")
-    stored = release(ledger, dataset_id, request_of(), few_rows(), ANALYST)
-    assert isinstance(stored, Stored)
+    stored = released_in(tmp_path / "ledger")
     packed = zip_files(downloads_of(stored))
     assert packed == zip_files(downloads_of(stored)), "equal releases have equal bytes"
     zipfile.ZipFile(io.BytesIO(packed)).extractall(tmp_path / "else")
@@ -60,9 +56,7 @@ def test_the_zip_verifies_and_its_program_runs_elsewhere(unpacked: Path) -> None
 
 @pytest.mark.slow
 def test_the_program_of_a_plan_names_every_file(tmp_path: Path) -> None:
-    ledger, dataset_id = registered(tmp_path / "ledger")
-    stored = release(ledger, dataset_id, plan_of().request(), few_rows(), ANALYST)
-    assert isinstance(stored, Stored)
+    stored = released_in(tmp_path / "ledger", plan_of().request())
     zipfile.ZipFile(io.BytesIO(zip_files(downloads_of(stored)))).extractall(tmp_path / "else")
     code, output = ran(tmp_path / "else")
     assert code == 0 and "01-counts.csv: 4 rows" in output and "02-counts.csv: 4 rows" in output

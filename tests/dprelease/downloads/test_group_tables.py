@@ -24,6 +24,7 @@ from dprelease.requests.parts import Request
 from dprelease.requests.tables import answers_csv, preview_of
 from tests.dprelease.downloads.test_report import page
 from tests.dprelease.requests.test_intervals import JOBS, part_of, stored_of
+from tests.kit import searched
 from tests.kit.ledgers import question_of
 
 CELLS = re.compile(r"<td[^>]*>(.*?)</td>")
@@ -53,8 +54,8 @@ def test_each_statistic_has_a_table_with_rows_value_and_interval(tmp_path: Path)
     for told in ("95%", "They cover the noise alone", "ε = 3", "interval, 95%", f"“{HIDDEN}”"):
         assert told in words
     assert "in all 4 groups hold together in at least 81% of releases" in words  # 0.95 to the fourth
-    named = re.search(r"dp\.mean , which spends half .* would need about ([\d.]+) times this ε", words)
-    assert named and 1.2 < float(named[1]) < 6
+    named = searched(r"dp\.mean , which spends half .* would need about ([\d.]+) times this ε", words)
+    assert 1.2 < float(named[1]) < 6
     assert (
         "dp.mean" not in page(stored_of(tmp_path / "g", Request(parts=(part_of(key="group-counters-gaussian"),)))).words
     )

@@ -23,11 +23,10 @@ from dpcore.limits.bounds.low_bits import naive_laplace, score
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 from dprelease.downloads import NOTEBOOK, OPENDP, PROGRAM, downloads_of
 from dprelease.downloads.programs import ANALYSIS
-from dprelease.ledger.records import Registration, Stored
-from dprelease.release import release
+from dprelease.ledger.records import Registration
 from dprelease.requests.parts import Request
 from tests.cases import one_relation
-from tests.kit.ledgers import ANALYST, NOMINAL, few_rows, plan_of, question_of, registered, request_of
+from tests.kit.ledgers import NOMINAL, few_rows, plan_of, question_of, registered, request_of, stored_release
 from tests.kit.statistics import HARDLY_EVER
 
 QUIET = 20.0
@@ -41,8 +40,7 @@ def unpacked(folder: Path, asked: Any, **changed: Any) -> Path:
     """The files of a release in a folder of their own."""
     rows = changed.setdefault("rows", few_rows())
     ledger, dataset_id = registered(folder / "ledger", **{"epsilon": 1000.0, "delta": 0.1} | changed)
-    stored = release(ledger, dataset_id, asked, rows, ANALYST)
-    assert isinstance(stored, Stored), stored
+    stored = stored_release(ledger, dataset_id, asked, rows)
     (folder / "else").mkdir()
     for name, contents in downloads_of(stored).items():
         (folder / "else" / name).write_bytes(contents)

@@ -30,7 +30,18 @@ from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.release import SAW_TRUE_VALUES, release
 from dprelease.requests.parts import Request
 from pages.release.figure import released_counts
-from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, plan_of, registered, request_of
+from tests.kit.ledgers import (
+    ANALYST,
+    NOMINAL,
+    STEWARD,
+    few_rows,
+    plan_of,
+    registered,
+    released_in,
+    request_of,
+    stored_release,
+)
+from tests.kit.sources import csv_of
 
 VOID = {"meta"}
 ALLOWED = {
@@ -83,9 +94,7 @@ def page(stored: Any) -> Page:
 def released(folder: Path, asked: Any, **changed: Any) -> Stored:
     """A release of few rows."""
     ledger, dataset_id = registered(folder, **changed)
-    came = release(ledger, dataset_id, asked, changed.get("rows") or few_rows(), ANALYST)
-    assert isinstance(came, Stored)
-    return came
+    return stored_release(ledger, dataset_id, asked, changed.get("rows") or few_rows())
 
 
 def test_it_says_what_of_whom_under_which_promise_and_how_wrong(tmp_path: Path) -> None:
@@ -149,10 +158,8 @@ def test_persons_a_public_n_previews_and_what_the_steward_saw_are_told(tmp_path:
     words = page(release(ledger, dataset_id, request_of(draw=2, **settings), few_rows(), ANALYST)).words
     for told in ("Not protected, because it is public: number of rows: 20", "in which any one row has other values"):
         assert told in words
-    assert (
-        "The data owner saw true values" in words
-        and "other charged release of these data was not published at the time of this release." in words
-    )
+    assert "The data owner saw true values" in words
+    assert "other charged release of these data was not published at the time of this release." in words
 
 
 def test_a_net_is_not_said_to_have_noise(tmp_path: Path) -> None:
@@ -196,9 +203,7 @@ HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;</td></
 
 def test_hostile_names_and_labels_are_only_read(tmp_path: Path) -> None:
     label = f"cook {HOSTILE}"
-    buffer = io.StringIO()
-    csv.writer(buffer).writerows([["job"], *[[label]] * 30])
-    rows = read_table(buffer.getvalue().encode(), name="x.csv", header=True)
+    rows = read_table(csv_of([["job"], *[[label]] * 30]), name="x.csv", header=True)
     domain = Labels(labels=(label, "nurse"))
     request = request_of(reading=Columns(names=("job",), on=domain), queries=Cells(domain=domain))
     stored = released(tmp_path, request, rows=rows, name=f"jobs {HOSTILE}")
@@ -261,9 +266,7 @@ def test_no_true_value_and_no_secret_is_in_the_zip(tmp_path: Path) -> None:
 def test_a_factor_that_protects_nobody_is_not_printed(tmp_path: Path) -> None:
     nobody = "possibly far more likely, which is no protection"
     for epsilon, words in ((13.8, "at most 985000 times as likely"), (14.0, nobody)):
-        ledger, dataset_id = registered(tmp_path / str(epsilon), epsilon=100.0)
-        stored = release(ledger, dataset_id, request_of(epsilon=epsilon), few_rows(), ANALYST)
-        assert isinstance(stored, Stored)
+        stored = released_in(tmp_path / str(epsilon), request_of(epsilon=epsilon), epsilon=100.0)
         assert f"Every set of results is then {words}" in " ".join(report(stored).decode().split())
 
 

@@ -10,9 +10,7 @@ from dpcore.core import Neighbours
 from dpcore.data.columns import Number
 from dpcore.queries.ranges import Thresholds
 from dprelease.downloads.report import RANDOM_RESULTS, report
-from dprelease.ledger.records import Stored
-from dprelease.release import release
-from tests.kit.ledgers import ANALYST, few_rows, registered, request_of
+from tests.kit.ledgers import few_rows, registered, request_of, stored_release
 
 
 @pytest.mark.parametrize(
@@ -40,8 +38,7 @@ def test_no_noise_is_said_to_be_in_numbers_to_which_none_is_added(
         queries=Thresholds(domain=domain),
         values={"epsilon": 10.0, **values},
     )
-    stored = release(ledger, dataset_id, request, rows, ANALYST)
-    assert isinstance(stored, Stored)
+    stored = stored_release(ledger, dataset_id, request, rows)
     page = report(stored).decode()
     assert RANDOM_RESULTS in page
     if key == "stable_median":

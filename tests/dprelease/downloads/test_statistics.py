@@ -133,9 +133,8 @@ def test_means_and_shares_by_group_have_plan_s_words() -> None:
     share = released(part_of(("smoker",), "group-statistics", "group-counters", statistic="share", by=("rows",)))[0]
     assert share.title == "Share with smoker = yes by rows" and share.unit == "%"
     assert 0 <= share.low[0] < share.high[0] <= 100 and "%" in share.amount(0)
-    assert (
-        share.population is not None and (share.population[1] - share.population[0] > share.high - share.low)[:2].all()
-    )
+    assert share.population is not None
+    assert (share.population[1] - share.population[0] > share.high - share.low)[:2].all()
     assert f", population {share.wider(0)}" in share.sentence and mean.population is None and not mean.wider(0)
     [picture] = filter(None, [released_groups(share)])
     [wider] = [mark for mark in picture.marks if isinstance(mark, Dots) and mark.name == share.of_population]

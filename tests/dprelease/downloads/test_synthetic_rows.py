@@ -28,13 +28,12 @@ from dprelease.downloads import downloads_of, faults_of_files
 from dprelease.downloads.report import report
 from dprelease.downloads.synthetic_rows import noise_distance, shuffled, total_variation, usefulness
 from dprelease.ledger.records import Stored
-from dprelease.release import release
 from dprelease.requests import synthetic_files, tables
 from dprelease.requests.parts import Request
 from dprelease.requests.synthetic_files import blank_release, read_measured
 from tests import ROOT
 from tests.dprelease.test_other_computer import PLAINEST
-from tests.kit.ledgers import ANALYST, registered, request_of
+from tests.kit.ledgers import released_in, request_of
 
 TABLE = DeclaredTable(
     columns=(
@@ -67,12 +66,10 @@ def request(**changed: Any) -> Request:
 
 def released(folder: Path, asked: Request, frame: pd.DataFrame | None = None) -> Stored:
     rows = read_frame(people() if frame is None else frame)
-    ledger, dataset_id = registered(
-        folder, epsilon=20.0, delta=1e-5, rows=rows, neighbours=ADDED, public_n=N,
+    stored = released_in(
+        folder, asked, epsilon=20.0, delta=1e-5, rows=rows, neighbours=ADDED, public_n=N,
         person_column=asked.person, rows_a_person=asked.rows_a_person,
     )  # fmt: skip
-    stored = release(ledger, dataset_id, asked, rows, ANALYST)
-    assert isinstance(stored, Stored), stored
     assert verify(certificate(stored), stored.files) == []
     return stored
 

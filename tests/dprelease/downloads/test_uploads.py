@@ -28,17 +28,13 @@ from dprelease.downloads import (
 )
 from dprelease.downloads.archive import NO_ZIP
 from dprelease.downloads.uploads import MAX_FAULTS, NO_CERTIFICATE, NOT_VERIFIED, faults_of_uploads, read_uploads
-from dprelease.ledger.records import Stored
-from dprelease.release import release
 from tests.kit.hostile import SECRET
-from tests.kit.ledgers import STEWARD, few_rows, registered, request_of
+from tests.kit.ledgers import STEWARD, released_in
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    ledger, dataset_id = registered(tmp_path_factory.mktemp("elsewhere"))
-    stored = release(ledger, dataset_id, request_of(), few_rows(), STEWARD)
-    assert isinstance(stored, Stored)
+    stored = released_in(tmp_path_factory.mktemp("elsewhere"), by=STEWARD)
     return downloads_of(stored)
 
 

@@ -29,7 +29,7 @@ from dprelease.engines.embedded import Embedded
 from dprelease.engines.engine import Allowance
 from dprelease.engines.tables import EngineTable, from_engine, open_table
 from dprelease.ledger.fingerprint import key_of
-from dprelease.ledger.records import Actor, Refused, Registration, Role, Stored
+from dprelease.ledger.records import Actor, Refused, Registration, Role
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.true_value_access import name_fingerprint, note_access
 from dprelease.ledger.units import Price
@@ -42,7 +42,7 @@ from tests.dprelease.engines.values import (
     write_edges,
     write_parquet,
 )
-from tests.kit.ledgers import altered, request_of
+from tests.kit.ledgers import altered, request_of, stored_release
 
 LINE = Number(low=0, high=100, bits=6, missing=True)
 WHOLE = Columns(names=("whole",), on=LINE)
@@ -321,8 +321,7 @@ def test_a_registered_snapshot_is_known_again_and_other_counts_are_not(
     refused = release(ledger, dataset_id, request, later, by)
     assert isinstance(refused, Refused)
     assert "not registered" in refused.sentence
-    stored = release(ledger, dataset_id, request, table.snapshot(DECLARED), by)
-    assert isinstance(stored, Stored)
+    stored = stored_release(ledger, dataset_id, request, table.snapshot(DECLARED), by)
     assert ledger.account(dataset_id).spent == Price.allowed(epsilon=0.5, delta=0)
     assert not stored.body["guarantee"]["steward_saw_true_values"]
     # A look at other counts of the same table is a look at it.
@@ -331,8 +330,8 @@ def test_a_registered_snapshot_is_known_again_and_other_counts_are_not(
         if name:
             note_access(ledger.folder, name_fingerprint(name, key=key_of(ledger.folder)))
         cheap = replace(altered(request, values={"epsilon": 0.1}), draw=draw)
-        again = release(ledger, dataset_id, cheap, table.snapshot(DECLARED), by)
-        assert isinstance(again, Stored) and again.body["guarantee"]["steward_saw_true_values"] == bool(name)
+        again = stored_release(ledger, dataset_id, cheap, table.snapshot(DECLARED), by)
+        assert again.body["guarantee"]["steward_saw_true_values"] == bool(name)
 
 
 def test_a_snapshot_answers_no_column_that_it_did_not_count(tmp_path: Path) -> None:

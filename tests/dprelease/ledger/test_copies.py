@@ -25,7 +25,16 @@ from dprelease.ledger.schema import VERSION
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import SAW_TRUE_VALUES, release
-from tests.kit.ledgers import ANALYST, STEWARD, few_rows, forge, of_an_older_schema, registered, request_of
+from tests.kit.ledgers import (
+    ANALYST,
+    STEWARD,
+    few_rows,
+    forge,
+    of_an_older_schema,
+    registered,
+    request_of,
+    stored_release,
+)
 
 
 def test_an_older_schema_is_refused_with_a_sentence(tmp_path: Path) -> None:
@@ -54,8 +63,8 @@ def test_a_copy_takes_the_place_of_a_damaged_or_lost_file_and_certificates_say_s
     assert kept is not None and kept.read_bytes() == damaged and check(ledger, dataset_id) == []
     assert ledger.stored(dataset_id) == [first]
     assert "not genuine" in faults_against_ledger(certificate(second), ledger.lines(dataset_id))[0]
-    third = release(ledger, dataset_id, request_of(draw=3), few_rows(), ANALYST)
-    assert isinstance(third, Stored) and verify(certificate(third), third.files) == []
+    third = stored_release(ledger, dataset_id, request_of(draw=3))
+    assert verify(certificate(third), third.files) == []
     assert certificate(third)["guarantee"]["whole_data_set"]["copies_put_back"] == 1
     assert "not genuine" in faults_against_ledger(certificate(second), ledger.lines(dataset_id))[0]
     path.unlink()
@@ -67,8 +76,8 @@ def test_wherever_the_total_stands_it_is_said_that_a_copy_was_put_back(
 ) -> None:
     """What was charged after the copy was made is in no total: 1.5 went out, and the ledger holds 1."""
     ledger, dataset_id = registered(tmp_path / "ledger")
-    first = release(ledger, dataset_id, request_of(), few_rows(), ANALYST)
-    assert isinstance(first, Stored) and "put back" not in report(first).decode()
+    first = stored_release(ledger, dataset_id)
+    assert "put back" not in report(first).decode()
     show = ["ledger", "show", "--ledger", str(tmp_path / "ledger")]
     assert main(show) == 0 and "put back" not in capsys.readouterr().out
     copy = backup(ledger, dataset_id, tmp_path / "copy")
@@ -76,8 +85,7 @@ def test_wherever_the_total_stands_it_is_said_that_a_copy_was_put_back(
     for times, said in ((1, "once"), (2, "2 times")):
         ledger.path(dataset_id).unlink()
         restore(ledger, copy, STEWARD)
-        last = release(ledger, dataset_id, request_of(draw=2 + times), few_rows(), ANALYST)
-        assert isinstance(last, Stored)
+        last = stored_release(ledger, dataset_id, request_of(draw=2 + times))
         sentence = f"A copy of the ledger was restored {said}. Charges made after the copy are not in the total,"
         assert sentence in report(last).decode() and "The charges in this ledger for" in report(last).decode()
         assert main(show) == 0
@@ -116,16 +124,16 @@ def test_a_machine_s_failure_is_remembered_when_a_copy_without_it_is_put_back(tm
     attempt = died()
     with pytest.raises(LedgerError, match="This request failed before"):
         ledger.machine_failed(dataset_id, attempt, STEWARD)
-    came = release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST)
-    assert isinstance(came, Stored) and verify(certificate(came), came.files) == []
+    came = stored_release(ledger, dataset_id, request_of(draw=2))
+    assert verify(certificate(came), came.files) == []
     whole = came.body["guarantee"]["whole_data_set"]
     assert (whole["machine_failures_declared"], whole["copies_put_back"]) == (1, 2)
 
 
 def copies_put_back(ledger: Ledger, dataset_id: str, draw: int) -> int:
     """Return the number of restored copies in the next certificate."""
-    came = release(ledger, dataset_id, request_of(epsilon=0.25, draw=draw), few_rows(), ANALYST)
-    assert isinstance(came, Stored) and check(ledger, dataset_id) == []
+    came = stored_release(ledger, dataset_id, request_of(epsilon=0.25, draw=draw))
+    assert check(ledger, dataset_id) == []
     said = certificate(came)["guarantee"]["whole_data_set"]["copies_put_back"]
     assert ledger.account(dataset_id).copies_put_back == said
     return int(said)

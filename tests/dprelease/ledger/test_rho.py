@@ -29,7 +29,7 @@ from dprelease.requests.parts import Request
 from tests.dprelease.ledger.test_triggers import following
 from tests.dprelease.test_catalogue_releases import ENTRIES, requested
 from tests.dprelease.test_certificate import Certificate, change, rebooked, sealed
-from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, plan_of, request_of
+from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, plan_of, request_of, stored_release
 
 BUDGET = Price.allowed_in_rho(epsilon=1.0, delta=1e-6)
 
@@ -50,9 +50,7 @@ def asked(draw: int = 1, *, epsilon: float = 0.1) -> Request:
 
 def drawn(ledger: Ledger, dataset_id: str, request: Request) -> Stored:
     """A release that is stored."""
-    came = release(ledger, dataset_id, request, few_rows(), ANALYST)
-    assert isinstance(came, Stored)
-    return came
+    return stored_release(ledger, dataset_id, request)
 
 
 @pytest.mark.slow
@@ -105,10 +103,8 @@ def test_a_budget_in_rho_is_fixed(tmp_path: Path) -> None:
 def test_what_is_budgeted_is_together_within_what_was_said() -> None:
     for epsilon, delta in ((1.0, 1e-6), (0.1, 1e-9), (8.0, 1e-3)):
         private = Price.allowed_in_rho(epsilon=epsilon, delta=delta).private
-        assert (
-            private.within(Price.allowed(epsilon=epsilon, delta=delta))
-            and private.epsilon_or_rho > 0.98 * epsilon * 10**9
-        )
+        assert private.within(Price.allowed(epsilon=epsilon, delta=delta))
+        assert private.epsilon_or_rho > 0.98 * epsilon * 10**9
     for epsilon, delta in ((1.0, 0.0), (1.0, 1e-18), (1e-9, 1e-6), (0.0, 0.1)):
         with pytest.raises(ParameterError):
             Price.allowed_in_rho(epsilon=epsilon, delta=delta)
@@ -119,11 +115,8 @@ def test_a_price_in_rho_is_exact_and_rounded_up_and_that_of_persons_grows_with_t
         promised = Guarantee(epsilon=epsilon, delta=delta, neighbours=Neighbours.ADD_REMOVE_ONE)
         return Price.concentrated(promised, rows_a_person=rows)
 
-    assert (
-        price(0.1).epsilon_or_rho == 5_000_000
-        and price(0.00001).epsilon_or_rho == 1
-        and price(0.1, rows=3).epsilon_or_rho == 45_000_000
-    )
+    assert price(0.1).epsilon_or_rho == 5_000_000 and price(0.00001).epsilon_or_rho == 1
+    assert price(0.1, rows=3).epsilon_or_rho == 45_000_000
     assert price(0.1, 1e-6).delta == 10**12 < price(0.1, 1e-6, rows=2).delta
     [part] = asked().parts
     draws = part.mechanism.gaussians(part.problem)
@@ -131,11 +124,8 @@ def test_a_price_in_rho_is_exact_and_rounded_up_and_that_of_persons_grows_with_t
         prices(asked(), rows_a_person=rows, measure=BudgetMeasure.RHO, room=Fraction(1))[0] for rows in (1, 3)
     )
     exact = rho_of_gaussians(draws) * 10**9
-    assert (
-        exact <= one.epsilon_or_rho < exact + 1
-        and 9 * exact <= three.epsilon_or_rho < 9 * exact + 1
-        and one.delta == three.delta == 0
-    )
+    assert exact <= one.epsilon_or_rho < exact + 1 and 9 * exact <= three.epsilon_or_rho < 9 * exact + 1
+    assert one.delta == three.delta == 0
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
@@ -189,14 +179,12 @@ FORGERIES: dict[str, Callable[[Certificate], None]] = {
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_forged_certificate_is_caught_however_well_it_is_sealed(tmp_path: Path, name: str) -> None:
     ledger, dataset_id = opened(tmp_path)
-    came = release(ledger, dataset_id, asked(), few_rows(), ANALYST)
-    assert isinstance(came, Stored)
+    came = stored_release(ledger, dataset_id, asked())
     document = copy.deepcopy(certificate(came))
     assert verify(document, came.files) == []
     FORGERIES[name](document)
-    assert (
-        verify(document, came.files) and verify(sealed(document), came.files) and verify(rebooked(document), came.files)
-    )
+    assert verify(document, came.files) and verify(sealed(document), came.files)
+    assert verify(rebooked(document), came.files)
 
 
 @pytest.mark.slow
@@ -212,8 +200,8 @@ def test_a_plan_and_what_died_are_charged_in_rho_and_the_report_says_so(
     assert attempt.price == cost(asked(), fixed)
     ledger.machine_failed(dataset_id, attempt.number, STEWARD)
     assert not ledger.account(dataset_id).spent
-    came = release(ledger, dataset_id, asked(2), few_rows(), ANALYST)
-    assert isinstance(came, Stored) and verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
+    came = stored_release(ledger, dataset_id, asked(2))
+    assert verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
     assert "The budget is ρ = " in (told := downloads_of(came)[REPORT].decode())
     assert f"The whole budget guarantees ε = {BUDGET.private.amount}" in told
     refused = release(ledger, dataset_id, plan_of(pure=False).request(), few_rows(), ANALYST)

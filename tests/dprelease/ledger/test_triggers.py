@@ -20,7 +20,7 @@ from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.ledger.writing import append
 from dprelease.release import release
-from tests.kit.ledgers import STEWARD, few_rows, forge, registered, request_of
+from tests.kit.ledgers import STEWARD, few_rows, forge, registered, request_of, stored_release
 
 NEXT = (
     "INSERT INTO entries SELECT seq + 1, '{kind}', {about}, {first}, {delta}, '{{}}', 's', digest, '{digest}'"
@@ -283,14 +283,12 @@ def test_a_certificate_knows_what_was_written_before_it(held: tuple[Ledger, str]
     """Whoever makes up the end of the chain anew makes up the lines anew, and the certificate has the genuine ones."""
     ledger, dataset_id = held
     stored = ledger.stored(dataset_id)[-1]
-    later = release(ledger, dataset_id, request_of(epsilon=0.25, draw=3), few_rows(), STEWARD)
-    assert isinstance(later, Stored)
+    later = stored_release(ledger, dataset_id, request_of(epsilon=0.25, draw=3), by=STEWARD)
     assert faults_against_ledger(certificate(stored), ledger.lines(dataset_id)) == []
     [files] = {*later.body["files"].values()} - {*stored.body["files"].values()}
     forge(ledger.path(dataset_id), f"DELETE FROM entries WHERE seq > 8; DELETE FROM payloads WHERE digest = '{files}'")
     assert check(ledger, dataset_id) == []
-    again = release(ledger, dataset_id, request_of(epsilon=0.25, draw=3), few_rows(), STEWARD)
-    assert isinstance(again, Stored)
+    stored_release(ledger, dataset_id, request_of(epsilon=0.25, draw=3), by=STEWARD)
     assert faults_against_ledger(certificate(stored), ledger.lines(dataset_id)) == []
     assert "not genuine" in faults_against_ledger(certificate(later), ledger.lines(dataset_id))[0]
 

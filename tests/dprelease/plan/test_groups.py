@@ -26,17 +26,15 @@ from dplab.intervals.planned_margins import people_needed, predicted_half_width
 from dplab.measure import finish
 from dprelease.certificate import certificate, verify
 from dprelease.ledger.checks import check
-from dprelease.ledger.records import Stored
 from dprelease.plan.compare import compare_mechanisms
 from dprelease.plan.errors import QuestionRehearsal, predict, rehearse_question
-from dprelease.plan.groups import STATISTICS
 from dprelease.plan.margins import margin, people_per_group
-from dprelease.plan.planned_question import PlannedQuestion
+from dprelease.plan.planned_question import PlannedQuestion, group_question
 from dprelease.plan.questions import Plan
 from dprelease.plan.shares import for_targets, for_total
-from dprelease.release import rehearse, release
+from dprelease.release import rehearse
 from dprelease.requests.parts import Request
-from tests.kit.ledgers import ANALYST, registered
+from tests.kit.ledgers import registered, stored_release
 
 N = 2_400
 TABLE = DeclaredTable(
@@ -51,13 +49,8 @@ TABLE = DeclaredTable(
 
 
 def planned(statistic: str, *columns: str, by: tuple[str, ...] = (), **changed: Any) -> PlannedQuestion:
-    kind = STATISTICS[statistic]
-    usual: dict[str, Any] = {"entry_key": kind.entry_key, "queries": kind.queries, "epsilon": 0.5}
-    if statistic == "people":
-        usual["values"] = {"noise": "laplace"}
-    if statistic == "quantiles":
-        usual["quantiles"] = (0.25, 0.5)
-    return PlannedQuestion(columns=columns, statistic=statistic, by=by, **usual | changed)
+    usual = {"quantiles": (0.25, 0.5)} if statistic == "quantiles" else {}
+    return replace(group_question(statistic, columns, by, epsilon=0.5), **usual | changed)
 
 
 MEAN = planned("mean", "income", by=("region", "sex"), min_rows=300)
@@ -270,8 +263,7 @@ def test_groups_are_rehearsed_released_and_verified(tmp_path: Path, person: str)
     private = read_frame(frame)
     unit: dict[str, Any] = {"person_column": person, "rows_a_person": 2} if person else {}
     ledger, dataset_id = registered(tmp_path, rows=private, public_n=N, epsilon=9.0, **unit)
-    came = release(ledger, dataset_id, request, private, ANALYST)
-    assert isinstance(came, Stored), getattr(came, "sentence", "")
+    came = stored_release(ledger, dataset_id, request, private)
     assert verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
     names = [name.partition("-")[0] for name in came.files]
     assert names == ["01", "02", "03", "04", "04", "05"]  # quantiles have a file beside that of their cells

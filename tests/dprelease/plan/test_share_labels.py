@@ -23,7 +23,6 @@ from dprelease.downloads import downloads_of
 from dprelease.downloads.statistics import released_statistics
 from dprelease.engines.embedded import Embedded
 from dprelease.engines.tables import open_table
-from dprelease.ledger.records import Stored
 from dprelease.plan.group_lines import read_group_line
 from dprelease.plan.planned_question import (
     PlannedQuestion,
@@ -36,8 +35,7 @@ from dprelease.plan.predicates import read_lines
 from dprelease.plan.questions import Plan
 from dprelease.plan.released_part import plan_of_part, released_dictionary
 from dprelease.plan.titles import part_title, question_title
-from dprelease.release import release
-from tests.kit.ledgers import ANALYST, registered
+from tests.kit.ledgers import released_in
 
 SMOKER, REGION = Labels(yes_no=True), Labels(labels=("N", "S", "E"))
 TABLE = DeclaredTable(
@@ -169,9 +167,7 @@ def test_shares_of_different_labels_share_no_draw_and_the_other_of_two_needs_non
 def test_a_release_says_the_label_everywhere_and_is_verified(tmp_path: Path) -> None:
     questions = (share("smoker", "no", "sex"), share("region", "S", "sex"))
     table = read_frame(ROWS)
-    ledger, dataset_id = registered(tmp_path, rows=table, public_n=600)
-    stored = release(ledger, dataset_id, plan(*questions).request(), table, ANALYST)
-    assert isinstance(stored, Stored), stored
+    stored = released_in(tmp_path, plan(*questions).request(), rows=table, public_n=600)
     assert verify(certificate(stored), stored.files) == []
     truth = {"smoker = no": (1.0, 1 / 3), "region = S": (0.5, 0.5)}
     for part, document, (words, shares) in zip(

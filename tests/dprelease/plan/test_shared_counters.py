@@ -14,9 +14,9 @@ from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.mechanisms.grouped.release import GroupRelease
 from dpcore.randomness import Preview
 from dprelease.plan.errors import twin_of
-from dprelease.plan.groups import FOLLOWING, STATISTICS
+from dprelease.plan.groups import FOLLOWING
 from dprelease.plan.margins import margin
-from dprelease.plan.planned_question import PlannedQuestion, shared
+from dprelease.plan.planned_question import PlannedQuestion, group_question, shared
 from dprelease.plan.questions import Plan
 
 TABLE = DeclaredTable(
@@ -31,12 +31,8 @@ TRIALS = 4_000
 
 
 def question(statistic: str, *columns: str, by: tuple[str, ...] = ("region",)) -> PlannedQuestion:
-    kind = STATISTICS[statistic]
-    return PlannedQuestion(
-        columns=columns, queries=kind.queries, entry_key=kind.entry_key, epsilon=0.5, statistic=statistic, by=by,
-        values={"noise": "laplace"} if statistic == "people" else {},
-        quantiles=(0.25, 0.5) if statistic == "quantiles" else (),
-    )  # fmt: skip
+    found = group_question(statistic, columns, by, epsilon=0.5)
+    return replace(found, quantiles=(0.25, 0.5)) if statistic == "quantiles" else found
 
 
 MEAN, SUM, SPREAD = (question(each, "income") for each in ("mean", "sum", "spread"))

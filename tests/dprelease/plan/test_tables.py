@@ -20,7 +20,6 @@ from dpcore.randomness import Preview
 from dplab.measure import finish
 from dprelease.certificate import certificate, verify
 from dprelease.ledger.checks import check
-from dprelease.ledger.records import Stored
 from dprelease.ledger.units import Price
 from dprelease.plan.answers import answer_errors, value_errors
 from dprelease.plan.errors import predict, twin_of
@@ -29,7 +28,7 @@ from dprelease.plan.questions import Plan
 from dprelease.plan.shares import for_targets, for_total
 from dprelease.plan.versions import changes
 from dprelease.release import release
-from tests.kit.ledgers import ANALYST, registered
+from tests.kit.ledgers import ANALYST, registered, stored_release
 
 N = 2_000
 TABLES = "marginal-tables"
@@ -153,8 +152,7 @@ def test_one_press_releases_a_whole_table_beside_other_questions(tmp_path: Path)
     request = replace(plan(WHOLE, LINES, MEAN, COUNTS), n=400).request()
     told = {"neighbours": Neighbours.REPLACE_ONE, "public_n": 400}
     ledger, dataset_id = registered(tmp_path, epsilon=3.0, delta=1e-6, rows=rows, **told)
-    came = release(ledger, dataset_id, request, rows, ANALYST)
-    assert isinstance(came, Stored), came
+    came = stored_release(ledger, dataset_id, request, rows)
     assert release(ledger, dataset_id, request, rows, ANALYST) == came, "seen again, not drawn again"
     charged = ledger.account(dataset_id).spent
     assert charged == Price.of(plan(WHOLE, LINES, MEAN, COUNTS).cost) and len(ledger.outcomes(dataset_id)) == 1

@@ -26,7 +26,6 @@ from dprelease.downloads.report import report
 from dprelease.downloads.statistics import released_statistics
 from dprelease.ledger.canonical import canonical, digest_of_bytes
 from dprelease.ledger.records import Stored
-from dprelease.release import release
 from dprelease.requests.intervals import drawn_ends, has_count_ends, has_drawn_ends, interval_sentence, written_ends
 from dprelease.requests.parts import Request, RequestPart
 from dprelease.requests.tables import table_csv
@@ -34,7 +33,7 @@ from dprelease.requests.work import request_seconds
 from pages.release.figure import released_counts
 from tests.dplab.intervals.coverage import refuted
 from tests.dprelease.test_forgeries import rebooked
-from tests.kit.ledgers import ANALYST, few_rows, question_of, registered
+from tests.kit.ledgers import few_rows, question_of, registered, stored_release
 
 KEYS = ("windows", "hierarchy", "root")
 LINE = Number(high=20.0, bits=4)
@@ -54,9 +53,7 @@ def stored_of(folder: Path, part: RequestPart, level: float) -> Stored:
     rows = few_rows(ages=[i * 7 % 19 for i in range(NUMBER_OF_ROWS)])
     settings: dict[str, Any] = {"epsilon": 9.0, "delta": 0.1, "public_n": NUMBER_OF_ROWS, "rows": rows}
     ledger, dataset_id = registered(folder, neighbours=part.neighbours, **settings)
-    came = release(ledger, dataset_id, Request(parts=(part,), level=level), rows, ANALYST)
-    assert isinstance(came, Stored), came
-    return came
+    return stored_release(ledger, dataset_id, Request(parts=(part,), level=level), rows)
 
 
 def test_every_mechanism_whose_counts_have_noise_of_one_law_has_their_intervals() -> None:

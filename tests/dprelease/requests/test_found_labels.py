@@ -46,7 +46,8 @@ from dprelease.requests.parts import Request
 from dprelease.requests.tables import answers_csv, released_labels
 from tests.dplab.intervals.coverage import refuted
 from tests.dprelease.test_forgeries import rebooked
-from tests.kit.ledgers import ANALYST, STEWARD, registered, request_of
+from tests.kit.ledgers import ANALYST, STEWARD, registered, request_of, stored_release
+from tests.kit.sources import csv_of, inside
 
 COUNTS = {"ann": 900, "=1+1": 800, "a;b": 700, "Łódź, Süd": 600, "NA": 500, "007": 400}
 RARE = ("Quetzalcoatl", "Zyxwvut")
@@ -55,10 +56,9 @@ DELTA = 1e-9
 
 
 def table_of(counts: dict[str, int] = COUNTS, *, name: str = "names.csv") -> Table:
-    out = io.StringIO()
     texts = [text for text, count in counts.items() for _ in range(count)] + [*RARE]
-    csv.writer(out).writerows([("who", "name"), *((place // 3, text) for place, text in enumerate(texts))])
-    return read_table(out.getvalue().encode(), name=name, header=True)
+    lines = [("who", "name"), *((place // 3, text) for place, text in enumerate(texts))]
+    return read_table(csv_of(lines), name=name, header=True)
 
 
 def asked(key: str = "find_labels_optimal", *, longest: int = 60, **changed: Any) -> Request:
@@ -93,8 +93,8 @@ def test_labels_are_released_certified_and_nothing_else_of_the_column(
     assert not any(text.encode() in request.text for text in (*COUNTS, *RARE) if text != "NA")
     assert rehearse(request).numbers > 1
     ledger, dataset_id = held(tmp_path, table, request)
-    stored = release(ledger, dataset_id, request, table, ANALYST)
-    assert isinstance(stored, Stored) and not check(ledger, dataset_id)
+    stored = stored_release(ledger, dataset_id, request, table)
+    assert not check(ledger, dataset_id)
     assert list(stored.files) == ["labels.csv"] and set(released_labels(stored.files["labels.csv"])) == set(COUNTS)
     lines = [line.rsplit(",", 3)[0] for line in stored.files["labels.csv"].decode().splitlines()[1:]]
     assert lines == ["007", "'=1+1", "NA", "a;b", "ann", '"Łódź, Süd"'], "by text, and no formula"
@@ -126,8 +126,7 @@ def test_in_rho_labels_have_a_price(tmp_path: Path) -> None:
     registration = Registration(name="names", neighbours=request.neighbours, public_n=request.n)
     budget = Price.allowed_in_rho(epsilon=4.0, delta=1e-6)
     dataset_id = ledger.register(registration, table, budget, STEWARD).dataset_id
-    stored = release(ledger, dataset_id, request, table, ANALYST)
-    assert isinstance(stored, Stored)
+    stored = stored_release(ledger, dataset_id, request, table)
     assert stored.chain[-1]["amount"] == {"rho": "0.125", "delta": "0.000000001"}
     assert verify(canonical(certificate(stored)), stored.files) == []
 
@@ -199,8 +198,7 @@ def _with_ends(row: list[str], low: int, high: int) -> list[str]:
 def test_forged_labels_are_refused_though_all_is_sealed_anew(tmp_path: Path) -> None:
     table, request = table_of(), asked()
     ledger, dataset_id = held(tmp_path, table, request)
-    stored = release(ledger, dataset_id, request, table, ANALYST)
-    assert isinstance(stored, Stored)
+    stored = stored_release(ledger, dataset_id, request, table)
     [part] = request.parts
     mechanism = part.mechanism
     assert isinstance(mechanism, FindLabels)
@@ -215,9 +213,7 @@ def test_forged_labels_are_refused_though_all_is_sealed_anew(tmp_path: Path) -> 
         return cells + [str(int(end[0])) for end in _ends_of_labels(count, mechanism, part.problem, 0.95).to_numpy().T]
 
     def faults(changed: list[list[str]], *, sealed: bool = True) -> list[str]:
-        out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows([rows[0], *map(line, changed)])
-        contents = out.getvalue().encode()
+        contents = csv_of([rows[0], *map(line, changed)])
         forged = copy.deepcopy(certificate(stored))
         if sealed:
             forged["files"]["labels.csv"] = digest_of_bytes(contents)
@@ -249,12 +245,9 @@ def test_forged_labels_are_refused_though_all_is_sealed_anew(tmp_path: Path) -> 
 def test_another_claim_is_refused(tmp_path: Path, path: tuple[Any, ...], value: str) -> None:
     table, request = table_of(), asked()
     ledger, dataset_id = held(tmp_path, table, request)
-    stored = release(ledger, dataset_id, request, table, ANALYST)
-    assert isinstance(stored, Stored)
+    stored = stored_release(ledger, dataset_id, request, table)
     forged = copy.deepcopy(certificate(stored))
-    place = forged
-    for step in path[:-1]:
-        place = place[step]
+    place = inside(forged, path[:-1])
     assert place[path[-1]] != value
     place[path[-1]] = value
     assert verify(canonical(rebooked(forged)), stored.files)
@@ -305,8 +298,7 @@ def test_intervals_in_the_file_hold_released_counts_and_the_noise_alone_does_not
 def test_released_labels_have_a_sentence_with_their_intervals_on_the_card_and_in_the_report(tmp_path: Path) -> None:
     table, request = table_of({"007": 900, "01": 700}), replace(asked("find_labels"), level=0.99)
     ledger, dataset_id = held(tmp_path, table, request)
-    stored = release(ledger, dataset_id, request, table, ANALYST)
-    assert isinstance(stored, Stored)
+    stored = stored_release(ledger, dataset_id, request, table)
     [part], contents = request.parts, stored.files["labels.csv"]
     [statistic] = released_statistics(part, contents)
     half = LaplaceNoise.of(epsilon=0.5, sensitivity=1).half_width(0.01)

@@ -31,7 +31,6 @@ from dpcore.randomness import Preview
 from dprelease.certificate import certificate, verify
 from dprelease.ledger.canonical import canonical
 from dprelease.ledger.records import Stored
-from dprelease.release import release
 from dprelease.requests.file_checks import table_faults
 from dprelease.requests.intervals import (
     LEVEL,
@@ -48,7 +47,7 @@ from dprelease.requests.parts import Request, RequestPart
 from dprelease.requests.tables import csv_files
 from dprelease.requests.work import too_much_work
 from tests.dplab.intervals.coverage import refuted
-from tests.kit.ledgers import ANALYST, DIGEST, few_rows, question_of, registered
+from tests.kit.ledgers import DIGEST, few_rows, question_of, released_in
 
 TRIALS, ROWS = 2000, 240
 JOBS = ("cook", "=nurse", "pilot")
@@ -129,10 +128,7 @@ def stored_of(folder: Path, request: Request, **changed: Any) -> Stored:
     """A stored release."""
     rows = changed.pop("rows", None) or people()
     settings: dict[str, Any] = {"epsilon": 9.0, "delta": 0.1, "public_n": ROWS}
-    ledger, dataset_id = registered(folder, rows=rows, **settings | changed)
-    came = release(ledger, dataset_id, request, rows, ANALYST)
-    assert isinstance(came, Stored), came
-    return came
+    return released_in(folder, request, rows=rows, **settings | changed)
 
 
 def test_names_of_columns_that_look_like_ends_are_no_ends(tmp_path: Path) -> None:

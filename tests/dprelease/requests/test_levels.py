@@ -30,13 +30,13 @@ from dprelease.ledger.records import Stored
 from dprelease.plan.planned_question import PlannedQuestion
 from dprelease.plan.questions import Plan
 from dprelease.plan.versions import changes
-from dprelease.release import rehearse, release
+from dprelease.release import rehearse
 from dprelease.requests.intervals import LEVELS, end_names, interval_sentence, with_intervals
 from dprelease.requests.parts import Request
 from dprelease.requests.quantile_tables import quantile_table
 from tests.dplab.intervals.coverage import refuted
 from tests.dprelease.test_forgeries import rebooked
-from tests.kit.ledgers import ANALYST, registered, request_of
+from tests.kit.ledgers import released_in, request_of
 
 ROWS = 240
 JOBS = ("cook", "nurse")
@@ -80,10 +80,7 @@ def people() -> Table:
 
 def stored_at(folder: Path, level: float) -> Stored:
     """A release of all statistics."""
-    ledger, dataset_id = registered(folder, rows=people(), epsilon=90.0, delta=0.1, public_n=ROWS)
-    came = release(ledger, dataset_id, plan_at(level, *ASKED).request(), people(), ANALYST)
-    assert isinstance(came, Stored), came
-    return came
+    return released_in(folder, plan_at(level, *ASKED).request(), rows=people(), epsilon=90.0, delta=0.1, public_n=ROWS)
 
 
 def test_files_and_requests_name_a_level_unless_it_is_the_usual_one() -> None:

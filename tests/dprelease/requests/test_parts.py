@@ -15,6 +15,7 @@ from dpcore.queries.linear import LinearQueries
 from dprelease.ledger.canonical import canonical
 from dprelease.requests.parts import FORMAT, MAX_PARTS, Request, other_unit
 from tests.kit.ledgers import plan_of, question_of, request_of
+from tests.kit.sources import inside
 
 FILE: dict[str, Any] = {
     "format": FORMAT,
@@ -99,15 +100,7 @@ WRONG: list[tuple[tuple[str | int, ...], Any, str]] = [
     (("parts", 0, "reading", "on", "secret"), 1, "no field “secret”"),
     (("parts", 0, "queries", "type"), "Rectangles", "is not possible on this domain"),
     (("parts", 0, "queries", "domain"), {"type": "Number"}, "no field “domain”"),
-    (
-        (
-            "parts",
-            0,
-            "queries",
-        ),
-        [],
-        "must be a mapping",
-    ),
+    (("parts", 0, "queries"), [], "must be a mapping"),
     (("parts", 0, "mechanism", "key"), "magic", "No mechanism of the catalogue"),
     (("parts", 0, "mechanism", "key"), "direct-tables", "cannot release this statistic"),
     (("parts", 0, "mechanism", "parameters"), {"epsilon": "x"}, "must be a finite number"),
@@ -151,10 +144,7 @@ WRONG: list[tuple[tuple[str | int, ...], Any, str]] = [
 )
 def test_what_is_not_known_is_refused_in_a_sentence(path: tuple[str | int, ...], value: Any, words: str) -> None:
     document = copy.deepcopy(FILE)
-    place: Any = document
-    for step in path[:-1]:
-        place = place[step]
-    place[path[-1]] = value
+    inside(document, path[:-1])[path[-1]] = value
     with pytest.raises(ParameterError, match=words) as told:
         Request.of(document)
     sentence = str(told.value)
@@ -166,10 +156,7 @@ def test_what_is_not_known_is_refused_in_a_sentence(path: tuple[str | int, ...],
 )
 def test_what_is_missing_is_named(path: tuple[str | int, ...]) -> None:
     document = copy.deepcopy(FILE)
-    place: Any = document
-    for step in path[:-1]:
-        place = place[step]
-    del place[path[-1]]
+    del inside(document, path[:-1])[path[-1]]
     with pytest.raises(ParameterError, match=f"needs the field “{path[-1]}”"):
         Request.of(document)
 

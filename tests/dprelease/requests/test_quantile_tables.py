@@ -26,14 +26,13 @@ from dprelease.downloads import downloads_of
 from dprelease.downloads.statistics import released_statistics
 from dprelease.ledger.canonical import canonical
 from dprelease.ledger.records import Stored
-from dprelease.release import release
 from dprelease.requests.intervals import LEVEL, end_names
 from dprelease.requests.parts import Request, RequestPart
 from dprelease.requests.quantile_tables import quantile_table
 from dprelease.requests.tables import csv_files
 from dprelease.requests.work import request_seconds
 from tests.dplab.intervals.coverage import refuted
-from tests.kit.ledgers import ANALYST, DIGEST, question_of, registered
+from tests.kit.ledgers import DIGEST, question_of, released_in
 
 TRIALS, ROWS, SHARES = 400, 900, (0.25, 0.5)
 JOBS = ("cook", "=nurse")
@@ -56,10 +55,7 @@ def people() -> Table:
 
 
 def stored_of(folder: Path, part: RequestPart) -> Stored:
-    ledger, dataset_id = registered(folder, rows=people(), epsilon=99.0, public_n=ROWS)
-    came = release(ledger, dataset_id, Request(parts=(part,)), people(), ANALYST)
-    assert isinstance(came, Stored), came
-    return came
+    return released_in(folder, Request(parts=(part,)), rows=people(), epsilon=99.0, public_n=ROWS)
 
 
 def test_what_is_kept_of_the_noise_is_of_no_names_and_no_labels() -> None:

@@ -26,15 +26,13 @@ from dpcore.randomness import Enumerate, GaussianCounts
 from dplab.audit import ROUNDING, Law, aligned
 from dplab.measure import finish
 from dprelease.certificate import certificate, price_of, prices, verify
-from dprelease.ledger.records import Stored
 from dprelease.ledger.units import Price
 from dprelease.plan.planned_question import PlannedQuestion, group_question
 from dprelease.plan.questions import Plan
 from dprelease.plan.shares import for_total
-from dprelease.release import release
 from dprelease.requests.parts import Request
 from dprelease.requests.vector import as_one_draw
-from tests.kit.ledgers import ANALYST, NOMINAL, few_rows, question_of, registered
+from tests.kit.ledgers import NOMINAL, question_of, registered, stored_release
 from tests.kit.problems import ordinary_data, ordinary_problems, relations
 
 ADD_REMOVE, REPLACE = Neighbours.ADD_REMOVE_ONE, Neighbours.REPLACE_ONE
@@ -173,8 +171,7 @@ def test_a_release_of_gaussian_questions_is_charged_as_one_vector(tmp_path: Path
     ledger, dataset_id = registered(tmp_path, delta=1e-6)
     values = {"epsilon": 0.25, "delta": 1e-8}
     request = Request(parts=tuple(question_of(entry_key="gaussian", values=values) for _ in range(2)))
-    came = release(ledger, dataset_id, request, few_rows(), ANALYST)
-    assert isinstance(came, Stored), came
+    came = stored_release(ledger, dataset_id, request)
     spent = ledger.account(dataset_id).spent
     assert spent == price_of(request, rows_a_person=1) and spent.epsilon_or_rho < 0.4e9
     assert verify(certificate(came), came.files) == []
@@ -325,8 +322,7 @@ def test_a_release_of_planned_statistics_is_charged_as_one_vector(tmp_path: Path
     request = replace(plan, n=NOMINAL, questions=questions).request()
     rows = read_frame(pd.DataFrame({name: ["x", "y"] * 20 for name in "gab"}))
     ledger, dataset_id = registered(tmp_path, delta=1e-6, rows=rows)
-    came = release(ledger, dataset_id, request, rows, ANALYST)
-    assert isinstance(came, Stored), came
+    came = stored_release(ledger, dataset_id, request, rows)
     spent = ledger.account(dataset_id).spent
     assert spent == price_of(request, rows_a_person=1) and spent.epsilon_or_rho < 0.4e9
     assert verify(certificate(came), came.files) == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import re
 from importlib.resources import files
 
 import pytest
@@ -14,15 +13,14 @@ from starlette.routing import Route
 
 from pages.charts.script import CARTESIAN_FILE, FOREVER, FULL_LIBRARY, LIBRARY, LIVE, MODULE, ROUTES
 from tests import ROOT
-from tests.kit import ran
+from tests.kit import ran, searched
 
 PART = gzip.decompress(CARTESIAN_FILE.read_bytes())
 
 
 def version_in(code: bytes) -> str:
     """What a bundle says of itself on top."""
-    match = re.search(r"plotly\.js .*?v([0-9.]+)", code[:200].decode())
-    assert match
+    match = searched(r"plotly\.js .*?v([0-9.]+)", code[:200].decode())
     return match[1]
 
 

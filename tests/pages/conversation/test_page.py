@@ -30,7 +30,7 @@ from tests.kit.sources import own
 from tests.pages import opening
 from tests.pages.data.test_page import everything
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import sound, texts, visitor
+from tests.pages.opening import run_with, sound, texts, visitor
 
 SAID, WRONG, BELIEF, MAP, REFUSALS = (f"ask_{name}_chart" for name in ("said", "wrong", "belief", "map", "refusals"))
 
@@ -205,9 +205,7 @@ def test_two_mechanisms_hold_conversations_about_every_class(queries: type[Queri
 @pytest.mark.full
 def test_both_mechanisms_are_compared_and_code_is_shown() -> None:
     app = opened(**{"data": "adult.age", "ask-updates": "30"})
-    app.session_state["ask_both_open"] = True
-    app.session_state["ask_code_open"] = True
-    sound(app.run())
+    run_with(app, {"ask_both_open": True, "ask_code_open": True})
     lines = [line for line in texts(app).split("\n") if line.startswith("| M")]
     assert [line.split(" | ")[0] for line in lines] == ["| Median mechanism", "| Multiplicative weights"]
     for line in lines:
@@ -292,14 +290,6 @@ def test_long_conversations_wait_to_be_asked_for(monkeypatch: pytest.MonkeyPatch
     )
 
 
-@pytest.mark.parametrize("link", [{"ask": "<script>"}, {"ask-updates": "0"}, {"ask-questions-about": "cats"}], ids=str)
-def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -> None:
-    app = opened(**link)
-    assert len(app.warning) == 1
-    assert not app.exception
-    assert metrics(app)[0] == "0"
-
-
 @pytest.mark.parametrize("own_rows", [False, True])
 def test_whole_conversations_are_held_once_for_everybody_and_about_own_rows_by_each_session(
     own_rows: bool, monkeypatch: pytest.MonkeyPatch
@@ -324,11 +314,7 @@ def test_whole_conversations_are_held_once_for_everybody_and_about_own_rows_by_e
 
 
 def test_private_conversations_are_refused_whoever_asks() -> None:
-    app = visitor("conversation/page.py")
-    app.session_state["upload"] = uploaded(private=True)
-    app.session_state["data"] = "my-file"
-    app.run()
-    sound(app)
+    app = run_with(visitor("conversation/page.py"), {"upload": uploaded(private=True), "data": "my-file"})
     for on in (False, True):
         sound(app.toggle(key="steward_choice").set_value(on).run())
         assert "If queries depend on earlier answers, Release refuses it" in texts(app) and set(drawn(app)) == {
@@ -344,21 +330,11 @@ def test_private_conversations_are_refused_whoever_asks() -> None:
 
 
 def test_the_browser_is_not_told_the_digest_of_a_stand_in() -> None:
-    app = visitor("conversation/page.py")
-    app.session_state["upload"] = uploaded(private=False, digest="e3b0c44298fc")
-    app.session_state["data"] = "my-file"
-    shown = everything(sound(app.run()))
+    stand_in = uploaded(private=False, digest="e3b0c44298fc")
+    app = run_with(visitor("conversation/page.py"), {"upload": stand_in, "data": "my-file"})
+    shown = everything(app)
     assert "How many rows are below" in shown and "e3b0c44298fc" not in shown
-
-
-@pytest.mark.full
-def test_a_public_stand_in_may_be_asked() -> None:
-    app = visitor("conversation/page.py")
-    app.session_state["upload"] = uploaded(private=False)
-    app.session_state["data"] = "my-file"
-    app.run()
-    press(sound(app), "ask_50")
-    assert "50 queries" in texts(app)
+    assert "50 queries" in texts(press(app, "ask_50")), "it may be asked"
 
 
 def test_the_file_holds_the_conversation() -> None:

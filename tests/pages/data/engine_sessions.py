@@ -14,7 +14,7 @@ from pages.data.engines import WAY
 from pages.data.upload import SessionFile
 from pages.shell.ledger.roles import ADMITTED
 from tests.pages.data.test_page import press
-from tests.pages.opening import VIEWS, sound, visitor
+from tests.pages.opening import VIEWS, run_with, sound, visitor
 
 SECRET, ROWS, COLUMN = "Rumpelstilzchen", 1237, "haemoglobin"
 """A value, the number of rows and a column's name: none of them is anywhere else."""
@@ -57,8 +57,7 @@ def session_of(user: str, engines: dict[str, Any], page: str = "data/page.py") -
 def at_the_database(user: str, engines: dict[str, Any]) -> AppTest:
     """A user's session where tables of engines are offered."""
     app = session_of(user, engines)
-    app.query_params["way"] = WAY
-    return sound(app.run())
+    return run_with(app, link={"way": WAY})
 
 
 def in_use(user: str, engines: dict[str, Any]) -> AppTest:

@@ -11,7 +11,7 @@ from dpcore.data.reading.format import Format
 from dpcore.data.reading.tables import Table, read_table
 from pages.data.suggestions import remark
 from tests.dpcore.data.reading.workbooks import sheet_rows, xlsx
-from tests.pages.data.test_page import OWN, box, everything, fill, give, opened, press
+from tests.pages.data.test_page import OWN, at_files, box, everything, fill, give, opened, press
 
 DATES = ("03/04/2021", "05/06/2021", "01/02/2021", "31/12/2021")
 NUMBERS = ("1,5", "-99", "2,25", "3,5")
@@ -21,10 +21,7 @@ DAY_FIRST_2021 = (92, 155, 31, 364)
 
 
 def with_mixed(*, public: bool = False, text: str = MIXED) -> AppTest:
-    app = opened(way=OWN)
-    if public:
-        app.radio(key="whose").set_value("stand-in").run()
-    return give(app, text, name="mixed.tsv" if "\t" in text else "mixed.csv")
+    return give(at_files(public=public), text, name="mixed.tsv" if "\t" in text else "mixed.csv")
 
 
 def table_of(app: AppTest) -> Table:

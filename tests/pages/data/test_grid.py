@@ -23,6 +23,7 @@ from pages.data.picker import BY_PERSON
 from pages.data.upload import PERSON, ROW
 from tests.pages.data.test_page import (
     OWN,
+    at_files,
     box,
     everything,
     fill,
@@ -31,13 +32,13 @@ from tests.pages.data.test_page import (
     labels,
     opened,
     press,
+    source_of,
     steward,
     type_in,
-    upload_of,
     use,
 )
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import DIRECTIONS, neighbours_said, sound, switch_page
+from tests.pages.opening import DIRECTIONS, neighbours_said, run_with, sound, switch_page
 
 VISITS = (
     "who,seen,smoker,age\n"
@@ -52,17 +53,13 @@ WHOSE = "Column that identifies the person"
 
 def visits(*, public: bool = False) -> AppTest:
     """A session that holds VISITS, of which the column who is not used."""
-    app = opened(way=OWN)
-    if public:
-        sound(app.radio(key="whose").set_value("stand-in").run())
-    return type_in(give(app, VISITS, name="visits.csv"), who={"use": False})
+    return type_in(give(at_files(public=public), VISITS, name="visits.csv"), who={"use": False})
 
 
 @pytest.mark.full
 def test_a_date_is_declared_in_its_unit_and_drawn_with_its_names() -> None:
     app = use(type_in(visits(public=True), seen=MONTHS), "seen")
-    source = upload_of(app)
-    assert source is not None
+    source = source_of(app)
     assert source.domain == Dates(step="month", first="2024-01", last="2024-12", missing=True, clamp=False)
     assert source.dataset().histogram.tolist() == [0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1, 3]
     assert "12 months from 2024-01 to 2024-12." in everything(app)
@@ -86,22 +83,21 @@ def test_years_bound_dates_of_every_unit(step: str) -> None:
 def test_an_age_is_declared_by_the_day_on_which_it_is_counted() -> None:
     app = type_in(visits(), seen={"kind": "age from birth date"})
     assert "`seen` (to, the day on which ages are counted)" in everything(app)
-    source = upload_of(app := use(type_in(app, seen={"to": "2025-03-01"}), "seen"))
-    assert source is not None and source.domain == Ages(day="2025-03-01", missing=True)
+    source = source_of(app := use(type_in(app, seen={"to": "2025-03-01"}), "seen"))
+    assert source.domain == Ages(day="2025-03-01", missing=True)
     assert np.flatnonzero(source.dataset().histogram).tolist() == [0, 1, 121]
     assert "121 whole numbers from 0 to 120 years on 2025-03-01." in everything(app)
 
 
 def test_an_answer_needs_no_labels() -> None:
-    source = upload_of(use(type_in(visits(), smoker={"kind": "yes/no"}), "smoker"))
-    assert source is not None and source.domain == Labels(yes_no=True)
+    source = source_of(use(type_in(visits(), smoker={"kind": "yes/no"}), "smoker"))
+    assert source.domain == Labels(yes_no=True)
     assert source.dataset().histogram.tolist() == [3, 3, 1]
 
 
 def test_a_date_and_a_number_are_a_map() -> None:
     app = use(type_in(visits(), seen=MONTHS, age={"from": "0", "to": "120", "bins": 12}), "seen", "age")
-    source = upload_of(app)
-    assert source is not None and source.on(Product).shape == (12, 12)
+    assert source_of(app).on(Product).shape == (12, 12)
     app = type_in(app, seen={"kind": "date: day", "from": "2024-01-01", "to": "2024-12-31"})
     assert [error.value for error in app.error] == [
         "A map has at most 64 cells per side. Choose a coarser unit for the dates."
@@ -152,8 +148,8 @@ def test_no_column_says_whose_row_it_is_until_one_is_chosen_and_that_one_is_not_
     app = fill(sound(app.run()), **{WHOSE: "smoker"})
     assert box(app, "Column").options == ["age"] and not app.info
     app = use(fill(app, **{WHOSE: "age"}), "smoker")
-    source = upload_of(app)
-    assert source is not None and source.value_columns == ("smoker",) and source.columns == ("smoker", "age")
+    source = source_of(app)
+    assert source.value_columns == ("smoker",) and source.columns == ("smoker", "age")
 
 
 def test_a_column_alone_cannot_say_whose_row_it_is_and_be_counted() -> None:
@@ -168,8 +164,8 @@ def test_a_column_alone_cannot_say_whose_row_it_is_and_be_counted() -> None:
 def test_rows_beyond_the_cap_are_left_out_and_the_guarantee_names_the_person(rows: int, cells: list[int]) -> None:
     age = {"from": "0", "to": "120", "bins": 12, "outside": "missing"}
     app = use(by_person(type_in(visits(public=True), seen={"use": False}, age=age), rows=rows), "age")
-    source = upload_of(app)
-    assert source is not None and isinstance(source.reading, Capped) and source.person_rows == rows
+    source = source_of(app)
+    assert isinstance(source.reading, Capped) and source.person_rows == rows
     assert source.dataset().records.tolist() == cells
     assert f'at most {rows} row{"s" * (rows > 1)} per person"' in everything(app)
     sound(app.switch_page("play/page.py").run())
@@ -226,8 +222,7 @@ def test_a_plan_of_persons_costs_what_persons_lose_and_tells_no_n() -> None:
     age = {"from": "0", "to": "120"}
     app = use(by_person(type_in(visits(), age=age), rows=3), "age")
     sound(app.switch_page("plan/page.py").run())
-    app.session_state["table"] = "my-file"
-    sound(app.run())
+    run_with(app, {"table": "my-file"})
     assert not app.error and "protects one person (up to 3 rows)" in app.header[0].value
     assert next(each for each in app.number_input if each.label == "Public n").value == 10_000
     assert "Neighbours" not in [each.label for each in app.radio] and not re.search(r"\b7 rows", everything(app))
@@ -241,8 +236,8 @@ def test_hostile_and_endless_cells_are_labels_like_others() -> None:
     text = "plain,other\n" + "".join(f'"{label}",1\n' for label in (*HOSTILE, long))
     app = give(opened(way=OWN), text, name="hostile.csv")
     app = use(type_in(app, plain={"kind": "category", "labels": "; ".join([*HOSTILE, long])}), "plain")
-    source = upload_of(app)
-    assert source is not None and source.domain == Labels(labels=(*HOSTILE, long))
+    source = source_of(app)
+    assert source.domain == Labels(labels=(*HOSTILE, long))
     assert source.dataset().histogram.tolist() == [1] * 7 + [0]
     assert not app.error
     steward(app, on=True)
@@ -256,8 +251,8 @@ def test_endless_names_of_columns_are_cut_and_do_no_harm() -> None:
     assert len(shown) == 4 and max(map(len, shown)) < 100 and "<b>" not in everything(app)
     app = type_in(app, **{name: {"from": "0", "to": "8"} for name in shown})
     for name in shown:
-        source = upload_of(use(app, name))
-        assert source is not None and source.reading.columns == (name,)
+        source = source_of(use(app, name))
+        assert source.reading.columns == (name,)
 
 
 def test_what_was_typed_is_there_after_another_page_and_in_no_link() -> None:

@@ -30,7 +30,7 @@ from tests.kit.chance.numbers import has_number, inflated
 from tests.kit.hostile import hostile
 from tests.pages import opening
 from tests.pages.drawn_charts import drawn, headline
-from tests.pages.opening import sound, visitor
+from tests.pages.opening import run_with, sound, visitor
 
 OWN = "My own file"
 PLAN = "Plan statistics about this table →"
@@ -79,17 +79,19 @@ def labels(app: AppTest) -> list[str]:
 
 def give(app: AppTest, contents: bytes | str, *, name: str = "people.csv", answered: bool = True) -> AppTest:
     """Upload a file, and say that its first row holds names if that is asked."""
-    app.file_uploader[0].upload(name, contents.encode() if isinstance(contents, str) else contents)
-    sound(app.run())
+    sound(app.file_uploader[0].upload(name, contents.encode() if isinstance(contents, str) else contents).run())
     return press(app, NAMES) if answered and NAMES in labels(app) else app
+
+
+def at_files(*, public: bool) -> AppTest:
+    """Where a file is brought, of private rows or of a public stand-in."""
+    app = opened(way=OWN)
+    return sound(app.radio(key="whose").set_value("stand-in").run()) if public else app
 
 
 def with_file(*, public: bool = False) -> AppTest:
     """A session that holds PEOPLE."""
-    app = opened(way=OWN)
-    if public:
-        app.radio(key="whose").set_value("stand-in").run()
-    return give(app, PEOPLE)
+    return give(at_files(public=public), PEOPLE)
 
 
 def box(app: AppTest, label: str) -> Any:
@@ -122,8 +124,7 @@ def type_in(app: AppTest, **columns: dict[str, Any]) -> AppTest:
     assert editor.key
     before = app.session_state[editor.key]["edited_rows"]  # the browser sends all edits since the grid was drawn
     edits = before | {place: before.get(place, {}) | cells for place, cells in edits.items()}
-    app.session_state[editor.key] = {"edited_rows": edits, "added_rows": [], "deleted_rows": []}
-    return sound(app.run())
+    return run_with(app, {editor.key: {"edited_rows": edits, "added_rows": [], "deleted_rows": []}})
 
 
 def grid_of(app: AppTest, column: str) -> dict[str, Any]:
@@ -145,6 +146,13 @@ def use(app: AppTest, *names: str) -> AppTest:
 def declared_pay(app: AppTest, *, low: float = 0.0, high: float = 2048.0) -> AppTest:
     """Declare the column pay and put it to use."""
     return use(type_in(app, pay={"from": str(low), "to": str(high)}), "pay")
+
+
+def source_of(app: AppTest) -> Source:
+    """The column in use; there is one."""
+    source = upload_of(app)
+    assert source is not None
+    return source
 
 
 def upload_of(app: AppTest) -> Source | None:
@@ -205,15 +213,15 @@ def test_nothing_of_a_first_row_that_could_be_a_person_is_shown(
     assert not list(tmp_path.iterdir()) and not app.data_editor
     assert SECRET not in everything(app) and not shows_number(everything(app))
     app = type_in(press(app, DATA), column_2={"from": "0", "to": "10"})
-    source = upload_of(press(app, "Use this column"))
-    assert source is not None and source.dataset().n == 3 and "header=None" in "\n".join(source.code())
+    source = source_of(press(app, "Use this column"))
+    assert source.dataset().n == 3 and "header=None" in "\n".join(source.code())
     assert SECRET not in everything(app) and not shows_number(everything(app))
 
 
 def test_the_number_of_rows_follows_the_answer() -> None:
     app = give(opened(way=OWN), "Anna,x\nBert,y\n")
-    source = upload_of(press(type_in(app, x={"from": "0", "to": "10"}), "Use this column"))
-    assert source is not None and source.dataset().n == 1 and "header=0" in "\n".join(source.code())
+    source = source_of(press(type_in(app, x={"from": "0", "to": "10"}), "Use this column"))
+    assert source.dataset().n == 1 and "header=0" in "\n".join(source.code())
 
 
 def test_a_file_that_waits_for_an_answer_can_be_forgotten_and_leaves_the_former_one() -> None:
@@ -267,8 +275,7 @@ def test_pages_say_that_the_file_in_use_is_gone() -> None:
 def test_a_number_is_declared_and_used() -> None:
     app = type_in(with_file(), pay={"from": "0", "to": "1e2", "outside": "missing", "unit": "EUR", "bins": 1000})
     assert upload_of(app) is None
-    source = upload_of(press(app, "Use this column"))
-    assert source is not None
+    source = source_of(press(app, "Use this column"))
     assert source.domain == Number(low=0, high=100, bins=1000, missing=True, clamp=False, unit="EUR")
     dataset = source.dataset()
     assert dataset.n == 1001
@@ -301,8 +308,7 @@ def test_cells_that_make_no_domain_are_one_sentence(cells: dict[str, Any], said:
 
 def test_labels_are_typed_between_semicolons() -> None:
     app = type_in(with_file(), name={"kind": "category", "labels": " Anna ;; Bert;Cleo"})
-    source = upload_of(press(app, "Use this column"))
-    assert source is not None
+    source = source_of(press(app, "Use this column"))
     assert source.domain == Labels(labels=("Anna", "Bert", "Cleo"))
     assert source.dataset().histogram.tolist() == [500, 500, 0, 1]
     type_in(app, name={"labels": "Anna;Anna"})
@@ -313,10 +319,10 @@ def test_labels_are_typed_between_semicolons() -> None:
 def test_a_label_that_holds_a_semicolon_is_typed_in_quotes_and_the_page_says_how_many_it_read() -> None:
     app = type_in(with_file(), name={"kind": "category", "labels": "Anna; east"})
     assert "`name` (2). Put a label that contains a semicolon in quotes." in everything(app)
-    source = upload_of(use(type_in(app, name={"labels": '"Anna; east"; Bert'}), "name"))
-    assert source is not None and source.domain == Labels(labels=("Anna; east", "Bert"))
-    source = upload_of(use(type_in(app, name={"labels": '"Anna; east"'}), "name"))
-    assert source is not None and source.domain == Labels(labels=("Anna; east",))
+    source = source_of(use(type_in(app, name={"labels": '"Anna; east"; Bert'}), "name"))
+    assert source.domain == Labels(labels=("Anna; east", "Bert"))
+    source = source_of(use(type_in(app, name={"labels": '"Anna; east"'}), "name"))
+    assert source.domain == Labels(labels=("Anna; east",))
 
 
 @pytest.mark.parametrize("kind", ["yes/no", "number"])
@@ -334,8 +340,7 @@ def test_a_cell_that_is_emptied_again_is_empty() -> None:
     assert len(app.warning) == len(app.error) == 1
     key = app.data_editor[0].key
     assert key
-    app.session_state[key] = {"edited_rows": {1: {"From": "0"}}, "added_rows": [], "deleted_rows": []}
-    app = sound(app.run())
+    run_with(app, {key: {"edited_rows": {1: {"From": "0"}}, "added_rows": [], "deleted_rows": []}})
     assert not app.warning and not app.error
     assert "Still missing: `name` (from, to), `pay` (to)." in everything(app)
 
@@ -345,10 +350,7 @@ TWO = "wide,high,name\n0.5,1,a\n,2,b\n3.5,2.5,c\n99,73421.5,d\n1,nothing,e\n"
 
 def with_two(*, public: bool = False) -> AppTest:
     """A session that holds TWO, of which names are not used."""
-    app = opened(way=OWN)
-    if public:
-        app.radio(key="whose").set_value("stand-in").run()
-    return type_in(give(app, TWO), name={"use": False})
+    return type_in(give(at_files(public=public), TWO), name={"use": False})
 
 
 FOUR = {"from": "0", "to": "4"}
@@ -367,8 +369,7 @@ def test_two_numbers_are_declared_and_used_together() -> None:
     # One width is missing, one out of bounds, one height missing: three of five rows lack a number.
     assert source.dataset().histogram[-1] == 3
     assert not shows_number(everything(app)) and not drawn(app)
-    source = upload_of(press(fill(app, Cells_per_side=7), "Use this column"))
-    assert source is not None and source.on(Product).shape == (7, 7)
+    assert source_of(press(fill(app, Cells_per_side=7), "Use this column")).on(Product).shape == (7, 7)
 
 
 def test_a_public_pair_is_drawn_as_a_map() -> None:
@@ -384,8 +385,7 @@ def test_bounds_of_a_second_column_are_taken_back_with_the_steward_s_switch() ->
     app = type_in(steward(with_two(), on=True), wide=FOUR, high={"kind": "category"})
     app = type_in(app, high={"kind": "number"})
     app = use(press(app, "Fill in from the data"), "wide", "high")
-    source = upload_of(app)
-    assert source is not None and source.bounds_from_data
+    assert source_of(app).bounds_from_data
     assert any("No guarantee covers that. Before you release, type bounds" in warning.value for warning in app.warning)
     app = steward(app, on=False)
     assert upload_of(app) is None
@@ -402,31 +402,27 @@ def test_a_file_with_one_column_has_no_pairs() -> None:
 
 def test_a_category_is_the_second_column_of_a_map() -> None:
     app = type_in(with_two(), wide=FOUR, high={"kind": "category", "labels": "1; 2"})
-    source = upload_of(use(app, "wide", "high"))
-    assert source is not None and is_map(source.domain)
+    source = source_of(use(app, "wide", "high"))
+    assert is_map(source.domain)
     assert source.domain.columns[1].cell_names == ("1", "2")
 
 
 def test_a_stand_in_is_shown_and_can_fill_in_its_domain() -> None:
     app = press(with_file(public=True), "Fill in from the data")
     assert (grid_of(app, "pay")["from"], grid_of(app, "pay")["to"]) == ("1", str(SECRET_NUMBER))
-    source = upload_of(use(app, "pay"))
-    assert source is not None
+    source = source_of(use(app, "pay"))
     assert source.provenance.kind is ProvenanceKind.STAND_IN
     assert source.bounds_from_data, "and whoever calls these rows private cannot release on it"
     assert set(drawn(app)) == {"file-summary_chart"}
 
 
 def steward(app: AppTest, *, on: bool) -> AppTest:
-    app.toggle(key="steward_choice").set_value(on)
-    return sound(app.run())
+    return sound(app.toggle(key="steward_choice").set_value(on).run())
 
 
 @pytest.mark.parametrize("public", [False, True])
 def test_no_link_tells_that_one_bar_of_private_rows_dwarfs_the_rest(public: bool) -> None:
-    app = opened(way=OWN)
-    if public:
-        app.radio(key="whose").set_value("stand-in").run()
+    app = at_files(public=public)
     give(app, "pay\n" + "7\n" * 900 + "".join(f"{pay}\n" for pay in range(100)))
     declared_pay(app if public else steward(app, on=True), high=128)
     (switch,) = (each for each in app.toggle if each.label == "Log scale")
@@ -436,8 +432,7 @@ def test_no_link_tells_that_one_bar_of_private_rows_dwarfs_the_rest(public: bool
 
 def test_a_domain_filled_in_by_the_steward_is_marked_and_taken_back_with_the_switch() -> None:
     app = use(press(steward(with_file(), on=True), "Fill in from the data"), "pay")
-    source = upload_of(app)
-    assert source is not None and source.bounds_from_data
+    assert source_of(app).bounds_from_data
     assert any("No guarantee covers that. Before you release, type bounds" in warning.value for warning in app.warning)
     assert set(drawn(app)) == {"file-summary_chart"}
     assert "not protected" in everything(app)
@@ -454,8 +449,8 @@ def test_a_label_read_off_private_rows_is_taken_back_though_others_were_deleted(
     app = press(app, "Fill in from the data")
     assert grid_of(app, "ward")["labels"] == f"{typed}; other"
     app = use(type_in(app, ward={"labels": typed}), "ward")
-    source = upload_of(app)
-    assert source is not None and source.domain == Labels(labels=(label,)) and source.bounds_from_data
+    source = source_of(app)
+    assert source.domain == Labels(labels=(label,)) and source.bounds_from_data
     steward(app, on=False)
     assert upload_of(app) is None and grid_of(app, "ward")["labels"] is None
 
@@ -463,11 +458,9 @@ def test_a_label_read_off_private_rows_is_taken_back_though_others_were_deleted(
 @pytest.mark.parametrize("label", ['"Q" ward', "A; east", "plain"])
 def test_one_label_alone_is_filled_in_as_it_is_in_the_file(label: str) -> None:
     quoted = label.replace('"', '""')
-    app = opened(way=OWN)
-    app.radio(key="whose").set_value("stand-in").run()
-    app = give(app, "ward,x\n" + 3 * f'"{quoted}",1\n')
-    source = upload_of(use(press(app, "Fill in from the data"), "ward"))
-    assert source is not None and source.domain == Labels(labels=(label,)) and source.dataset().n == 3
+    app = give(at_files(public=True), "ward,x\n" + 3 * f'"{quoted}",1\n')
+    source = source_of(use(press(app, "Fill in from the data"), "ward"))
+    assert source.domain == Labels(labels=(label,)) and source.dataset().n == 3
 
 
 @pytest.mark.parametrize(
@@ -481,32 +474,26 @@ def test_one_label_alone_is_filled_in_as_it_is_in_the_file(label: str) -> None:
     ],
 )
 def test_bounds_are_filled_in_from_the_numbers_there_are(cells: str, bounds: tuple[float, float], missing: int) -> None:
-    app = opened(way=OWN)
-    sound(app.radio(key="whose").set_value("stand-in").run())
     rows = "".join(f"{cell},a\n" for cell in cells.split())
-    sound(app.file_uploader[0].set_value(("gaps.csv", f"x,y\n{rows}".encode(), "text/csv")).run())
+    app = give(at_files(public=True), f"x,y\n{rows}", name="gaps.csv", answered=False)
     press(app, "Fill in from the data")
     found = grid_of(app, "x")
     assert (float(found["from"]), float(found["to"])) == pytest.approx(bounds, rel=1e-12)
-    source = upload_of(use(app, "x"))
-    assert source is not None and not app.error
+    source = source_of(use(app, "x"))
+    assert not app.error
     assert source.dataset().histogram[-1] == missing
 
 
 @pytest.mark.parametrize(("cells", "said"), [(" ", "it has no values"), ("NaN", "category")])
 def test_a_column_without_a_value_fills_in_nothing_or_says_what_it_is(cells: str, said: str) -> None:
-    app = opened(way=OWN)
-    sound(app.radio(key="whose").set_value("stand-in").run())
-    sound(app.file_uploader[0].set_value(("none.csv", f"x,y\n{cells},a\n{cells},b\n".encode(), "text/csv")).run())
-    app = press(app, NAMES)
+    app = give(at_files(public=True), f"x,y\n{cells},a\n{cells},b\n", name="none.csv")
     assert said in everything(press(app, "Fill in from the data"))
 
 
 def test_bounds_typed_over_filled_ones_are_the_persons_own() -> None:
     app = press(type_in(steward(with_file(), on=True), name={"use": False}), "Fill in from the data")
     app = type_in(app, pay={"from": "0", "to": "1e5"})
-    source = upload_of(press(app, "Use this column"))
-    assert source is not None and not source.bounds_from_data
+    assert not source_of(press(app, "Use this column")).bounds_from_data
     assert not app.warning
 
 
@@ -514,8 +501,8 @@ def test_filled_cells_typed_again_in_other_words_are_still_the_datas() -> None:
     app = press(steward(with_file(), on=True), "Fill in from the data")
     app = type_in(app, pay={"from": "0", "to": "73421.750"}, name={"labels": f"Anna;{SECRET}"})
     for column in ("pay", "name"):
-        source = upload_of(use(app, column))
-        assert source is not None and source.bounds_from_data
+        source = source_of(use(app, column))
+        assert source.bounds_from_data
 
 
 def test_the_next_file_asks_for_its_own_steward() -> None:
@@ -533,8 +520,7 @@ ODD = ("line breaks in cells", "scripts in cells", "Parquet with hostile column 
 
 def test_a_bad_file_leaves_the_former_one_and_one_sentence() -> None:
     app = declared_pay(with_file())
-    source = upload_of(app)
-    assert source is not None
+    source = source_of(app)
     for what in BAD:
         name, contents, _ = hostile(what)
         give(app, contents, name=name)
@@ -559,18 +545,6 @@ def test_what_is_read_of_a_hostile_file_can_be_declared(what: str) -> None:
     column = app.data_editor[0].value["Column"].tolist()[-1]
     app = press(type_in(app, **{column: {"from": "0", "to": "8"}}), "Use this column")
     assert upload_of(app) is not None
-
-
-def test_forgetting_removes_the_file_from_memory_and_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    app = declared_pay(with_file())
-    assert list(tmp_path.rglob("*.parquet"))
-    press(app, "Remove this file")
-    gc.collect()
-    assert not list(tmp_path.rglob("*.parquet"))
-    assert upload_of(app) is None
-    assert app.radio(key="whose").value == "private"
-    assert "declare-" not in repr(app.session_state)
 
 
 def test_a_replaced_file_is_gone_and_its_bounds_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -602,8 +576,7 @@ def test_every_bundled_column_opens_and_leads_to_explore(sample: Sample) -> None
     app = opened()
     first = SAMPLES[0].key
     for column in (*(each.name for each in sample.columns), *("*".join(pair) for pair in sample.pairs)):
-        app.pills(key=f"sample-{sample.key}").set_value(column)
-        sound(app.run())
+        sound(app.pills(key=f"sample-{sample.key}").set_value(column).run())
         assert set(drawn(app)) == {f"sample-{key}-summary_chart" for key in (first, sample.key)}
     assert f"sample-{sample.key}-explore" in [button.key for button in app.button]
 
@@ -620,8 +593,7 @@ def test_every_shape_can_be_chosen_by_its_picture() -> None:
 def test_a_table_is_planned_and_stays_the_data_in_use() -> None:
     sample = SAMPLES[1]
     app = opened()
-    app.pills(key=f"sample-{sample.key}").set_value(sample.columns[0].name)
-    app = sound(app.run())
+    sound(app.pills(key=f"sample-{sample.key}").set_value(sample.columns[0].name).run())
     app.button(key=f"sample-{sample.key}-explore-plan").click()
     assert box(sound(app.run()), "Table").value == sample.key
     sound(app.switch_page("play/page.py").run())
@@ -666,20 +638,6 @@ def test_a_small_map_is_darkest_where_most_rows_are_and_has_the_second_number_up
     assert picture.count("<rect") == 2 and 'fill="#123456"' in picture
 
 
-@pytest.mark.full
-def test_explore_opens_on_the_chosen_rows() -> None:
-    app = press(opened(way="Generated"), "Sparse")
-    press(app, "Use this data")
-    assert headline(app)
-    assert app.selectbox(key="data").value == "sparse"
-
-
-def test_a_link_to_no_kind_of_data_says_so() -> None:
-    app = opened(way="magic")
-    assert len(app.warning) == 1
-    assert set(drawn(app)) == {f"sample-{SAMPLES[0].key}-summary_chart"}
-
-
 def test_where_values_go_that_do_not_fit_is_where_they_are_counted() -> None:
     """Each sentence about the one cell more, and the domain's own reading."""
     numbers = np.array([5.0, -1.0, 99.0, np.nan])
@@ -694,6 +652,5 @@ def test_where_values_go_that_do_not_fit_is_where_they_are_counted() -> None:
         line = Number(low=0, high=8, bits=2, missing=True, clamp=clamp)
         assert cells_sentence(line).endswith(words) and line.encode(numbers).tolist() == cells
     grid = Product.map(Number(high=8, bits=1, missing=True), Number(high=8, bits=1))
-    assert (
-        cells_sentence(grid).endswith("One more cell holds rows in which either is missing.") and grid.size == 2 * 2 + 1
-    )
+    assert cells_sentence(grid).endswith("One more cell holds rows in which either is missing.")
+    assert grid.size == 2 * 2 + 1

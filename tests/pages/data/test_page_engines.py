@@ -15,7 +15,7 @@ from pages.data.engines import WAY
 from pages.data.upload import SessionFile
 from pages.shell.ledger.roles import ADMITTED
 from tests.pages.data.test_page import everything
-from tests.pages.opening import sound, visitor
+from tests.pages.opening import run_with, sound, visitor
 
 SECRET = "Rumpelstilzchen"
 ROWS = 1234
@@ -37,8 +37,7 @@ def opened(engines: dict[str, Any]) -> AppTest:
     app = visitor("data/page.py")
     app.session_state[ADMITTED] = True
     app.secrets["engines"] = engines
-    app.query_params["way"] = WAY
-    return sound(app.run())
+    return run_with(app, link={"way": WAY})
 
 
 def test_a_private_table_of_an_engine_is_declared_counted_and_not_shown(folder: Path) -> None:
@@ -51,8 +50,7 @@ def test_a_private_table_of_an_engine_is_declared_counted_and_not_shown(folder: 
     assert held.private
     for name, value in {"from": "0", "to": "100", "bins": 10}.items():
         app.session_state[f"{held.prefix}0-{name}"] = value
-    app.session_state[f"{held.prefix}1-use"] = False
-    sound(app.run())
+    run_with(app, {f"{held.prefix}1-use": False})
     next(button for button in app.button if button.label == "Use this column").click()
     sound(app.run())
     source = app.session_state["upload"]
@@ -63,8 +61,7 @@ def test_a_private_table_of_an_engine_is_declared_counted_and_not_shown(folder: 
     for hidden in (SECRET, f"{ROWS:,}", str(folder), "Fill in from the data"):
         assert hidden not in page_text
     assert "Loaded; no values are shown." in page_text
-    app.session_state[f"{held.prefix}0-bins"] = 20
-    sound(app.run())
+    run_with(app, {f"{held.prefix}0-bins": 20})
     assert "Use this column" in [button.label for button in app.button]  # other cells are counted anew
     next(button for button in app.button if button.label == "Remove this file").click()
     sound(app.run())

@@ -19,11 +19,10 @@ from dpcore.queries.ranges import Cells
 from dprelease.engines.configuration import read_configurations
 from dprelease.engines.tables import SEALED, Snapshot
 from dprelease.ledger.fingerprint import key_of
-from dprelease.ledger.records import Registration, Stored
+from dprelease.ledger.records import Registration
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.true_value_access import name_fingerprint, was_accessed
 from dprelease.ledger.units import Price
-from dprelease.release import release
 from dprelease.requests.parts import Request, RequestPart
 from pages.data.engines import NOT_OFFERED, OPENED_AS, open_offer
 from pages.data.summary import DECLARED
@@ -32,7 +31,7 @@ from pages.shell import status
 from pages.shell.ledger.access_records import CANNOT, NO_LEDGER
 from pages.shell.ledger.roles import ADMITTED
 from tests.kit.chance.numbers import has_number
-from tests.kit.ledgers import SPEND
+from tests.kit.ledgers import SPEND, stored_release
 from tests.kit.ledgers import STEWARD as ADA
 from tests.pages.data.engine_sessions import (
     ADMITTED_STEWARD,
@@ -113,8 +112,7 @@ def certified(folder: Path, engines: dict[str, Any]) -> bool:
         reading=DECLARATION.reading(COLUMN), queries=Cells(domain=ON), n=1000, neighbours=Neighbours.ADD_REMOVE_ONE,
         entry_key="identity", values={"epsilon": 0.5},
     )  # fmt: skip
-    stored = release(ledger, dataset_id, Request(parts=(question,)), rows, ADA)
-    assert isinstance(stored, Stored)
+    stored = stored_release(ledger, dataset_id, Request(parts=(question,)), rows, ADA)
     return bool(stored.body["guarantee"]["steward_saw_true_values"])
 
 
@@ -227,8 +225,7 @@ def test_a_steward_s_look_is_recorded_before_it_is_shown(
     assert not has_number(everything(app), ROWS) and not drawn(app) and not noted(no_ledger)
     seen = list[bool]()
     monkeypatch.setattr("pages.data.summary._picture", lambda *_, **__: seen.append(noted(no_ledger)))
-    app.toggle(key="steward_choice").set_value(True)
-    sound(app.run())
+    sound(app.toggle(key="steward_choice").set_value(True).run())
     assert seen == [True] and certified(no_ledger, engines)
 
 
@@ -245,8 +242,7 @@ def test_a_look_at_the_engine_s_own_table_is_recorded_on_pages_that_read_it_them
     """Tables and Directions read columns that Data does not count: nothing is in use there."""
     Ledger.open(no_ledger)
     app = sound(at_the_database(ADMITTED_STEWARD, engines).button(key="engine_open").click().run())
-    app.toggle(key="steward_choice").set_value(True)
-    app = sound(app.run())
+    sound(app.toggle(key="steward_choice").set_value(True).run())
     switch_page(app, page)
     sound(app.run())
     assert noted(no_ledger)
@@ -275,8 +271,7 @@ def test_the_number_of_rows_is_a_steward_s_to_declare_and_its_look_is_recorded(
     Ledger.open(no_ledger)
     app = sound(at_the_database(user, engines).button(key="engine_open").click().run())
     assert not has_number(everything(app), ROWS) and not noted(no_ledger)
-    next(each for each in app.checkbox if each.label == "The number of rows is public").set_value(True)
-    app = sound(app.run())
+    sound(next(each for each in app.checkbox if each.label == "The number of rows is public").set_value(True).run())
     assert has_number(everything(app), ROWS) and certified(no_ledger, engines)
 
 
@@ -300,8 +295,7 @@ def test_where_it_cannot_be_recorded_nothing_is_shown(no_ledger: Path, engines: 
     app = in_use(ADMITTED_STEWARD, engines)
     no_ledger.chmod(0o755)
     next(each for each in app.checkbox if each.label == "The number of rows is public").set_value(True)
-    app.toggle(key="steward_choice").set_value(True)
-    app = sound(app.run())
+    sound(app.toggle(key="steward_choice").set_value(True).run())
     assert not drawn(app) and not has_number(everything(app), ROWS)
     assert [each.value for each in app.warning] == [CANNOT]
 
@@ -330,8 +324,7 @@ def test_an_analyst_releases_from_the_counts_that_a_steward_opened(no_ledger: Pa
     analyst.session_state["data"] = "my-file"
     analyst.switch_page("release/page.py")
     analyst = press(sound(analyst.run()), "Test run, free")
-    next(each for each in analyst.button if each.label.startswith(SPEND)).click()
-    analyst = sound(analyst.run())
+    sound(next(each for each in analyst.button if each.label.startswith(SPEND)).click().run())
     ledger = Ledger(no_ledger)
     (dataset_id,) = ledger.dataset_ids()
     for _ in range(20):

@@ -11,7 +11,17 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.data.columns import Labels, Number
 from pages.data.upload import PERSON
-from tests.pages.data.test_page import OWN, everything, give, grid_of, labels, opened, press, type_in, upload_of, use
+from tests.pages.data.test_page import (
+    at_files,
+    everything,
+    give,
+    grid_of,
+    labels,
+    press,
+    source_of,
+    type_in,
+    use,
+)
 from tests.pages.opening import sound
 
 AGE = ["whole number", "0", "120", "years"]
@@ -21,10 +31,7 @@ PATIENTS = "patient_id,age,visit_date,has_pain,pay\n71,430,never,perhaps,1\n72,4
 
 def patients(*, public: bool = False, text: str = PATIENTS) -> AppTest:
     """A session that holds PATIENTS, whose values contradict every name."""
-    app = opened(way=OWN)
-    if public:
-        sound(app.radio(key="whose").set_value("stand-in").run())
-    return give(app, text, name="patients.csv")
+    return give(at_files(public=public), text, name="patients.csv")
 
 
 def test_names_fill_what_is_not_declared_and_are_marked_until_it_changes() -> None:
@@ -37,8 +44,8 @@ def test_names_fill_what_is_not_declared_and_are_marked_until_it_changes() -> No
     assert mark in everything(app) and SUGGEST not in labels(app), "there is nothing left to suggest"
     app = type_in(app, age={"to": "99"}, patient_id={"use": True})
     assert "From the name, check it: `has_pain` (yes/no)." in everything(app)
-    source = upload_of(use(app, "age"))
-    assert source is not None and not source.bounds_from_data and source.on(Number).points().tolist() == [*range(100)]
+    source = source_of(use(app, "age"))
+    assert not source.bounds_from_data and source.on(Number).points().tolist() == [*range(100)]
     assert "100 whole numbers from 0 to 99 years." in everything(app)
 
 
@@ -77,13 +84,10 @@ def test_value_labels_of_a_file_are_suggested_whatever_its_rows(tmp_path: Path, 
     labels: dict[str, dict[int | float, str]] = {"q1": {1: "none", 2: "a; little", 3: "much"}}
     frame = pd.DataFrame({"q1": [2.0, 2.0, 7.0], "pay": [1.0, 2.0, 3.0]})
     pyreadstat.write_dta(frame, str(tmp_path / "survey.dta"), variable_value_labels=labels)
-    app = opened(way=OWN)
-    if public:
-        sound(app.radio(key="whose").set_value("stand-in").run())
-    app = give(app, (tmp_path / "survey.dta").read_bytes(), name="survey.dta")
+    app = give(at_files(public=public), (tmp_path / "survey.dta").read_bytes(), name="survey.dta")
     app = press(app, f"{SUGGEST} and value labels")
     assert grid_of(app, "q1")["kind"] == "category" and grid_of(app, "pay")["from"] is None
     assert "From the name or the value labels, check it: `q1` (category)." in everything(app)
-    source = upload_of(use(app, "q1"))
-    assert source is not None and source.on(Labels).labels == ("none", "a; little", "much")
+    source = source_of(use(app, "q1"))
+    assert source.on(Labels).labels == ("none", "a; little", "much")
     assert not source.bounds_from_data

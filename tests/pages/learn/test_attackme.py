@@ -32,6 +32,7 @@ from pages.charts.picture import Band, Curve, Dots, Mark, Rule, Wall, Words, num
 from pages.charts.plotly import render
 from pages.learn.attackme import figure
 from pages.learn.attackme.lesson import BEFORE
+from tests.kit import searched
 from tests.pages.label_overlap import on_dots
 from tests.pages.learn.test_page import opened, texts
 from tests.pages.lessons import sound
@@ -110,8 +111,8 @@ def test_private_counts_at_epsilon_1_break_the_attack() -> None:
     (button,) = (each for each in app.button if each.label == "Make the counts private")
     assert "With exact counts, least squares finds **16 of 16**" in texts(app)
     page_text = texts(button.click().run())
-    match = re.search(r"With noise at ε = 1, least squares finds \*\*(\d+) of 16\*\*", page_text)
-    assert match and int(match[1]) < 16
+    match = searched(r"With noise at ε = 1, least squares finds \*\*(\d+) of 16\*\*", page_text)
+    assert int(match[1]) < 16
 
 
 def turned(marks: Iterable[Mark], name: str) -> list[int]:

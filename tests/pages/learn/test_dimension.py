@@ -117,9 +117,8 @@ def test_beyond_all_rows_a_promise_is_vacuous_and_the_sentence_says_both_sides()
     picture = figure.worst_errors(both, dimension=2)
     vacuous = picture.one(Region, role="vacuous")
     assert vacuous.y == (1.0, picture.y.high)
-    assert both.forbidden is not None and (
-        f"an error below {percent_down(float(both.forbidden[0]))} of n is impossible." in picture.sentence
-    )
+    assert both.forbidden is not None
+    assert f"an error below {percent_down(float(both.forbidden[0]))} of n is impossible." in picture.sentence
     enough = int(both.rows[both.promised <= 0.1][0])
     assert f"guarantees 10% from about n = {enough:,}." in picture.sentence
     assert both.rows[-1] <= MAX_ROWS and both.by_dimension is None  # every question on two points is asked already

@@ -40,9 +40,8 @@ def test_a_query_weighs_its_own_half_above_the_levels_and_the_others_below() -> 
     np.testing.assert_allclose(interval(secret), np.array([levels[[0, 2]], levels[[0, 2]] + 0.1]))
     np.testing.assert_allclose(interval(others), np.array([levels[[1, 3]] - 0.1, levels[[1, 3]]]))
     assert numbers(picture.one(Dots, role="ink").x).tolist() == [2, 3]
-    assert (
-        "weights 0.2 larger than the others" in picture.sentence and "wrong about 2 of 4 people (×)" in picture.sentence
-    )
+    assert "weights 0.2 larger than the others" in picture.sentence
+    assert "wrong about 2 of 4 people (×)" in picture.sentence
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from pages.learn.overview import ACROSS, ADDRESSES, DRAWINGS, PATH, by_group, sp
 from pages.learn.view import LESSONS, OVERVIEW, TEACHERS
 from tests import ROOT
 from tests.cases import full_but
+from tests.kit import searched
 from tests.pages.drawn_charts import drawn
 from tests.pages.opening import FILES, opened, sound, texts
 from tests.pages.test_papers import LINES
@@ -67,11 +68,11 @@ def test_where_it_is_said_that_draws_are_seeded_a_link_reopens_the_same_picture(
 @pytest.mark.slow
 def test_where_nobody_finds_the_median_it_is_said_of_delta_0() -> None:
     words = told(lesson("median"))
-    power = re.search(
+    power = searched(
         r"no private method with δ = 0 is right about every value with probability above \*\*[\d.]+·\$10\^\{-(\d+)\}\$",
         words,
     )
-    assert power and int(power[1]) > 10 and "The stable median, with δ = 1e-6" in words
+    assert int(power[1]) > 10 and "The stable median, with δ = 1e-6" in words
 
 
 def test_ten_rows_hide_the_sample_too_and_a_direction_s_promise_has_its_numbers() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import replace
 from inspect import signature
 from typing import Any
@@ -19,10 +18,11 @@ from pages.charts.axes import axis_range
 from pages.charts.picture import Dots, Region, Rule, Words, numbers
 from pages.learn.lowbits import figure
 from pages.shell.tasks.memory import with_progress
-from tests.kit import in_blocks
+from tests.kit import in_blocks, searched
 from tests.kit.statistics import HARDLY_EVER, assert_chance_at_most
 from tests.pages.learn.test_page import opened, texts
 from tests.pages.lessons import sound
+from tests.pages.opening import run_with
 
 BROKEN = Verdict(success=0.83, interval=(0.82, 0.84), allowed=0.62, certain=0.6, trials=10_000)
 SOUND = Verdict(success=0.61, interval=(0.6, 0.62), allowed=0.62, certain=0.3, trials=10_000)
@@ -105,8 +105,7 @@ def test_the_seed_is_of_the_textbook_noise_and_the_secure_sampler_has_none(monke
 
 def test_naive_releases_are_taken_apart_on_the_page() -> None:
     app = opened(lesson="low-bits", low_bits_shown="true")
-    app.session_state["lowbits_open"] = True
-    app.run()
+    run_with(app, {"lowbits_open": True})
     (shown,) = [each.value for each in app.dataframe]
     assert shown["truth"].tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
     # Whatever came out of a count can come out of it.
@@ -129,12 +128,11 @@ def test_20_000_releases_are_drawn_and_attacked_unless_more_is_asked(monkeypatch
 
 def test_what_is_told_is_the_verdict_rounded_to_be_true() -> None:
     page_text = texts(opened(lesson="low-bits", low_bits_shown="true"))
-    match = re.search(
+    match = searched(
         r"\*\*([\d.]+)%\*\* right guesses, where \*\*([\d.]+)%\*\* are allowed; at least ([\d.]+)% with confidence "
         r"99\.9999%\. ([\d.]+)% of the releases exclude one count \*\*with certainty\*\*",
         page_text,
     )
-    assert match is not None
     success, allowed, least, certain = (float(each) / 100 for each in match.groups())
     found, _ = in_blocks(low_bits.attack_both(low=0, epsilon=0.5, seed=1))
     assert (success, certain) == pytest.approx((found.naive.success, found.naive.certain), abs=5e-4)
@@ -156,11 +154,10 @@ def test_the_button_leads_to_large_counts_which_the_guess_does_not_catch() -> No
     app = opened(lesson="low-bits", low_bits_shown="true", low_bits_epsilon="0.1", low_bits_count="10")
     (button,) = (each for each in app.button if each.label == "Counts 1,000 and 1,001 at ε = 0.5")
     page_text = texts(button.click().run())
-    assert (
-        "right guesses between 1000 and 1001, for any attack." in page_text and "One release at ε = 0.5." in page_text
-    )
-    match = re.search(
+    assert "right guesses between 1000 and 1001, for any attack." in page_text
+    assert "One release at ε = 0.5." in page_text
+    match = searched(
         r"This attack does not show it, but the release is not private: ([\d.]+)% of the releases exclude one count",
         page_text,
     )
-    assert match is not None and float(match[1]) > 0 and "**Broken**" not in page_text
+    assert float(match[1]) > 0 and "**Broken**" not in page_text

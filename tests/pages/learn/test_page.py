@@ -30,20 +30,15 @@ from pages.learn.vc import lesson as vc_lesson
 from pages.learn.view import LESSONS
 from tests import ROOT
 from tests.cases import full_but
+from tests.pages import opening
 from tests.pages.drawn_charts import drawn, helped
-from tests.pages.opening import visitor
 
 MAIN = ROOT / "pages" / "main.py"
 
 
 def opened(**link: str) -> AppTest:
     """Limits, opened by a link whose names may be written with _ for -."""
-    app = visitor("learn/page.py")
-    for name, value in link.items():
-        app.query_params[name.replace("_", "-")] = value
-    app.run()
-    assert not app.exception, [each.message for each in app.exception]
-    return app
+    return opening.sound(opening.opened("learn/page.py", **link))
 
 
 def texts(app: AppTest) -> str:
@@ -72,11 +67,8 @@ def test_a_lesson_asks_before_it_shows(lesson: str) -> None:
     (after,) = drawn(app).values()
     assert "hidden" not in after["sentence"] and after["download"] and not app.error
     page_text = texts(app)
-    assert (
-        "Reference:" in page_text
-        and "you guessed" not in page_text.lower()
-        and "your guess" not in str(after["layout"])
-    )
+    assert "Reference:" in page_text and "you guessed" not in page_text.lower()
+    assert "your guess" not in str(after["layout"])
     key = f"{lesson}-guess"
     if any(each.key == key for each in app.radio):  # none is judged before it is chosen
         assert "Your guess was" not in page_text
@@ -145,23 +137,11 @@ def test_a_guess_is_not_held_against_another_question() -> None:
 def test_from_how_many_rows_polynomials_are_near_is_said_of_the_rows_that_were_tried() -> None:
     link = {"polynomials_width": "6", "polynomials_bias": "0.01"}
     page_text = texts(opened(lesson="polynomials", polynomials_shown="true", **link))
-    assert (
-        "have an error this small from about 56,200,000" in page_text
-        and "some answers have a larger error even at" not in page_text
-    )
+    assert "have an error this small from about 56,200,000" in page_text
+    assert "some answers have a larger error even at" not in page_text
     link |= {"polynomials_width": "12", "polynomials_epsilon": "0.01"}
     page_text = texts(opened(lesson="polynomials", polynomials_shown="true", **link))
     assert "some answers have a larger error even at" in page_text
-
-
-def test_a_bad_link_gets_a_sentence() -> None:
-    for link in (
-        {"lesson": "no-such"},
-        {"median_n": "0"},
-        {"median_bits": "7"},
-        {"median_epsilon": "-1"},
-    ):
-        assert len(opened(**link).warning) == 1, link
 
 
 @pytest.mark.parametrize("walk", ["exponential", "permute-and-flip", "refusing", "stable", "search", "interval-search"])
@@ -349,10 +329,8 @@ def test_reconstruction_takes_either_relation(relation: Neighbours) -> None:
     app = opened(lesson="vc", vc_shown="true", **link)
     page_text = texts(app)
     assert not app.error and not app.warning and set(drawn(app)) == {"vc_recovered_chart"}
-    assert (
-        "β = 0: 0.0596, or 0.05 simplified. The same proof for" in page_text
-        and f"1 ({relation.words}), from" in page_text
-    )
+    assert "β = 0: 0.0596, or 0.05 simplified. The same proof for" in page_text
+    assert f"1 ({relation.words}), from" in page_text
 
 
 @pytest.mark.parametrize(("n", "epsilon"), [(1, 0.01), (11, 0.1), (101, 0.1)])
@@ -361,9 +339,3 @@ def test_no_measured_median_is_where_the_picture_says_that_none_can_be(n: int, e
     most = np.exp(median.any_private_stepwise(bits=np.array(medians.MEASURED_BITS), n=n, epsilon=epsilon))
     # Not by chance: the seed is fixed, and the ends of the intervals are compared.
     assert all((each.low <= most).all() for each in seen)
-
-
-def test_pictures_of_lessons_are_offered_as_files() -> None:
-    """Nothing of a lesson is about anybody."""
-    charts = drawn(opened(lesson="fat", fat_shown="true"))
-    assert charts and all(chart["download"] for chart in charts.values())

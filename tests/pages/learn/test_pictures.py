@@ -77,9 +77,8 @@ def test_runs_are_drawn_by_their_mean_and_their_middle_90_percent(seed: int) -> 
 
 def test_errors_of_nothing_stand_at_the_floor_and_say_so() -> None:
     most, half = np.array([0.5, 0.0, np.inf]), np.array([0.25, 0.0, 0.1])
-    assert (
-        axis_floor(half, 0.01) == 0.01 and axis_floor([0.0, 0.003], 0.01) == 0.002 and axis_floor([0.0], 0.01) == 0.01
-    )
+    assert axis_floor(half, 0.01) == 0.01 and axis_floor([0.0, 0.003], 0.01) == 0.002
+    assert axis_floor([0.0], 0.01) == 0.01
     places = np.array([0.1, 1.0, 10.0])
     dots = error_dots(
         "seen",
@@ -94,10 +93,8 @@ def test_errors_of_nothing_stand_at_the_floor_and_say_so() -> None:
     assert numbers(dots.y).tolist() == [0.5, 0.0125]
     assert interval(dots).tolist() == [[0.25, 0.0125], [0.5, 0.0125]]
     assert dots.hover is not None
-    assert (
-        "error of 95% of releases at most 0.5!, of half at most 0.25!" in dots.hover[0]
-        and "at most 0.0!" in dots.hover[1]
-    )
+    assert "error of 95% of releases at most 0.5!, of half at most 0.25!" in dots.hover[0]
+    assert "at most 0.0!" in dots.hover[1]
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0, 100.0])

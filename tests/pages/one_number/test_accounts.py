@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -24,6 +23,7 @@ from dpcore.queries.ranges import rank
 from pages.charts.words import percent
 from pages.one_number.accounts import _needed, _saved
 from pages.shell.private.twin import NAMED
+from tests.kit import searched
 from tests.pages.opening import opened, sound, texts, visitor
 from tests.pages.uploads import uploaded
 
@@ -53,8 +53,8 @@ def test_what_calibration_saves_is_the_ratio_of_both_plans_and_says_which_way(
     ]
     assert chances[1] >= 0.95 > chances[0]
     assert f"at δ = {rounded_up(delta)}. The paper's have δ = {rounded_up(paper.delta)}." in told
-    found = re.search(r"\*\*([\d.e+]+) times", told.replace(",", ""))
-    assert found is not None and 1 < float(found[1]) <= ratio
+    found = searched(r"\*\*([\d.e+]+) times", told.replace(",", ""))
+    assert 1 < float(found[1]) <= ratio
 
 
 def test_where_no_subsamples_tried_are_enough_it_is_said_and_so() -> None:

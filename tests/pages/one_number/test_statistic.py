@@ -19,6 +19,7 @@ from dpcore.mechanisms.robust.sampled_sensitivity import (
 from dplab.robust import present_rows
 from pages.charts.picture import Curve, Dots, Rule
 from pages.one_number.statistic import MAX_CELLS, SAMPLES, sensitivities
+from tests.kit import searched
 from tests.pages.drawn_charts import drawn
 from tests.pages.one_number.test_page import opened
 from tests.pages.opening import sound, texts
@@ -31,8 +32,7 @@ def test_any_statistic_of_a_column_says_what_its_noise_gives(statistic: str) -> 
     app = sound(opened(**MEDICAL, **{"sampled-statistic": statistic, "sampled-distribution": "skewed"}))
     words = texts(app)
     end = r"In 95 of 100 previews the error is at most \*\*([\d.e-]+)\*\*"
-    said = re.search(rf"True value \*\*([-\d.]+)\*\* :gray-badge\[true\]\. {end}", words)
-    assert said, words
+    said = searched(rf"True value \*\*([-\d.]+)\*\* :gray-badge\[true\]\. {end}", words)
     dataset = present_rows(bundled("medical", "meddol").dataset())
     size = len(dataset.histogram)
     counts = np.add.reduceat(dataset.histogram, np.arange(0, size, -(-size // MAX_CELLS)))
@@ -52,8 +52,8 @@ def test_any_statistic_of_a_column_says_what_its_noise_gives(statistic: str) -> 
 
 def test_the_conditions_of_section_6_have_their_numbers() -> None:
     words = texts(sound(opened(**MEDICAL)))
-    said = re.search(r"at most e\^β: β = ([\d.e-]+), so η = ([\d.e-]+)\.", words)
-    assert said and 0 <= float(said[1]) < 1 and 0 <= float(said[2]) <= 1
+    said = searched(r"at most e\^β: β = ([\d.e-]+), so η = ([\d.e-]+)\.", words)
+    assert 0 <= float(said[1]) < 1 and 0 <= float(said[2]) <= 1
     assert "(10) holds for large n" in words
 
 

@@ -30,7 +30,7 @@ from pages.plan.margin_words import margin_sentence, read_margin, target_text, w
 from pages.plan.plan_table import PlanTable
 from pages.shell.ledger.roles import VARIABLE
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import opened, sound
+from tests.pages.opening import opened, run_with, sound
 from tests.pages.plan.test_page_plan import press, questions
 from tests.pages.release import test_page_states as ledgers
 
@@ -49,13 +49,16 @@ SHOWN = PlanTable(
 MEAN = replace(group_question("mean", ("hours",), ("region", "smoker"), epsilon=0.5), min_rows=300)
 
 
+def asking(app: AppTest, columns: list[str], by: list[str], statistic: str) -> AppTest:
+    """The page with what is asked of columns of Adult by others, before it is added."""
+    app.multiselect(key="plan_columns_adult").set_value(columns)
+    sound(app.multiselect(key="plan_by_adult").set_value(by).run())
+    return sound(app.selectbox(key="plan_asked_adult").set_value(statistic).run())
+
+
 def with_mean(app: AppTest) -> AppTest:
     """The page with a mean by two columns, of groups of 1,000 at least."""
-    app.multiselect(key="plan_columns_adult").set_value(["hours_per_week"])
-    app.multiselect(key="plan_by_adult").set_value(["sex", "race"])
-    sound(app.run())
-    app.selectbox(key="plan_asked_adult").set_value("by-mean")
-    sound(app.run())
+    asking(app, ["hours_per_week"], ["sex", "race"], "by-mean")
     app.number_input(key="plan_smallest_adult").set_value(1_000)
     return press(sound(app.run()), "Add")
 
@@ -73,12 +76,8 @@ def test_a_mean_by_two_columns_is_added_with_its_margin_and_the_people_it_needs(
 
 
 def test_that_everybody_is_in_the_table_is_said_where_the_spread_is_released() -> None:
-    app = sound(opened(PAGE))
-    app.multiselect(key="plan_columns_adult").set_value(["hours_per_week"])
-    app.multiselect(key="plan_by_adult").set_value(["sex"])
-    app = sound(app.run())
-    app.selectbox(key="plan_asked_adult").set_value("by-mean")
-    assert not [each for each in sound(app.run()).toggle if each.label == "Everybody is in the table"]
+    app = asking(sound(opened(PAGE)), ["hours_per_week"], ["sex"], "by-mean")
+    assert not [each for each in app.toggle if each.label == "Everybody is in the table"]
     app.selectbox(key="plan_asked_adult").set_value("by-spread")
     [everybody] = [each for each in sound(app.run()).toggle if each.label == "Everybody is in the table"]
     everybody.set_value(True)
@@ -87,12 +86,7 @@ def test_that_everybody_is_in_the_table_is_said_where_the_spread_is_released() -
 
 
 def test_a_share_is_of_the_label_that_is_chosen() -> None:
-    app = sound(opened(PAGE))
-    app.multiselect(key="plan_columns_adult").set_value(["sex"])
-    app.multiselect(key="plan_by_adult").set_value(["race"])
-    app = sound(app.run())
-    app.selectbox(key="plan_asked_adult").set_value("by-share")
-    app = sound(app.run())
+    app = asking(sound(opened(PAGE)), ["sex"], ["race"], "by-share")
     first, second = map(bundled("adult", "sex").domain.describe, (0, 1))
     [label] = [each for each in app.selectbox if each.label == "With the label"]
     assert label.options == [first, second] and label.value == second
@@ -106,19 +100,6 @@ def test_a_share_is_of_the_label_that_is_chosen() -> None:
     app = press(sound(app.run()), "Add")
     assert "costs nothing more: it is 1 minus the share of statistic 3" in app.info[0].value.replace("\\", "")
     assert len(questions(app)) == 3
-
-
-def test_a_column_of_several_labels_has_a_share_of_each() -> None:
-    app = sound(opened(PAGE))
-    app.multiselect(key="plan_columns_adult").set_value(["race"])
-    app.multiselect(key="plan_by_adult").set_value(["sex"])
-    app = sound(app.run())
-    app.selectbox(key="plan_asked_adult").set_value("by-share")
-    app = sound(app.run())
-    [label] = [each for each in app.selectbox if each.label == "With the label"]
-    label.set_value(label.options[2])
-    added = questions(press(sound(app.run()), "Add"))[2]
-    assert (added.statistic, added.columns, added.label) == ("share", ("race",), label.options[2])
 
 
 def test_a_margin_is_a_target_in_its_own_unit_and_is_solved_for() -> None:
@@ -168,8 +149,7 @@ def test_an_account_in_rho_suggests_planned_gaussian_noise(monkeypatch: pytest.M
     monkeypatch.setattr(Price, "allowed", lambda **_: budget)
     app = ledgers.registered()
     app.switch_page(PAGE)
-    app.session_state["table"] = "penguins"
-    sound(app.run())
+    run_with(app, {"table": "penguins"})
     app.multiselect(key="plan_columns_penguins").set_value(["body_mass_g"])
     app.multiselect(key="plan_by_penguins").set_value(["species", "island", "sex"])
     app = press(sound(app.run()), "Add")
@@ -186,9 +166,8 @@ def test_people_by_group_need_no_column_and_a_preview_is_a_table() -> None:
     app = press(sound(app.run()), "Add")
     assert questions(app)[2].statistic == "people" and questions(app)[2].columns == ()
     assert any("people per group, with 95\\%" in each.value for each in app.caption)
-    app.session_state["plan_preview"] = True
-    app.session_state["plan_previewed"] = 2
-    [printed] = [each.value for each in sound(app.run()).dataframe if "Rows" in each.value]
+    run_with(app, {"plan_preview": True, "plan_previewed": 2})
+    [printed] = [each.value for each in app.dataframe if "Rows" in each.value]
     assert all(re.fullmatch(r"[-\d,]+ ± \d+", each) for each in printed["Rows"])
 
 
@@ -196,9 +175,7 @@ def test_a_preview_is_the_table_as_it_is_printed_and_hides_groups_of_few_noisy_r
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     app = with_mean(sound(opened(PAGE)))
-    app.session_state["plan_preview"] = True
-    app.session_state["plan_previewed"] = 2
-    app = sound(app.run())
+    run_with(app, {"plan_preview": True, "plan_previewed": 2})
     [printed] = [each.value for each in app.dataframe if "Mean of hours_per_week" in each.value]
     hidden = printed["Mean of hours_per_week"] == HIDDEN
     assert 0 < hidden.sum() < len(printed), "mock data have no other values, and so those groups have few rows"
@@ -252,17 +229,15 @@ def test_a_statistic_of_the_same_counters_costs_nothing_and_changes_the_first() 
 def test_what_fits_no_statistic_by_group_gets_one_sentence() -> None:
     app = sound(opened(PAGE))
     app.multiselect(key="plan_columns_adult").set_value(["age", "race"])
-    app.multiselect(key="plan_by_adult").set_value(["sex"])
-    app = sound(app.run())
+    sound(app.multiselect(key="plan_by_adult").set_value(["sex"]).run())
     assert any(each.value.startswith("By group: two numbers") for each in app.caption)
     assert not any(each.label == "Add" for each in app.button)
 
 
 def test_every_mechanism_of_a_mean_by_group_is_drawn() -> None:
     app = with_mean(sound(opened(PAGE)))
-    app.session_state["plan_frontier"] = True
-    app.session_state["plan_compared"] = 2
-    data = str(drawn(sound(app.run()))["plan_frontier_chart"]["data"])
+    run_with(app, {"plan_frontier": True, "plan_compared": 2})
+    data = str(drawn(app)["plan_frontier_chart"]["data"])
     assert "Statistics by group" in data and "Statistics by group, Gaussian" in data
 
 

@@ -23,7 +23,7 @@ from pages.plan import frontier, view
 from pages.shell.tasks import jobs
 from pages.shell.tasks.jobs import JOBS
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import opened, sound
+from tests.pages.opening import opened, run_with, sound
 from tests.pages.plan.test_page_plan import PAGE, press, questions
 
 CHART = "plan_frontier_chart"
@@ -112,8 +112,7 @@ def test_a_wish_is_stopped_goes_on_and_is_taken_back(
     app.number_input(key="plan_total").set_value(3.0)
     app = press(app, button)
     job = under_way(app, view.SOLVE_REQUEST)
-    next(each for each in app.number_input if each.label == "ε").set_value(0.123)
-    sound(app.run())
+    sound(next(each for each in app.number_input if each.label == "ε").set_value(0.123).run())
     held.free.set()
     if job:
         wait([job.future], timeout=60)
@@ -230,9 +229,7 @@ def test_work_is_stopped_and_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(frontier, "compare_mechanisms", gated)
     app = opened(PAGE, table="penguins")
-    app.session_state["plan_frontier"] = True
-    app.session_state["plan_compared"] = 1
-    sound(app.run())
+    run_with(app, {"plan_frontier": True, "plan_compared": 1})
     assert few.wait(60) and "Stop" in [each.label for each in app.button]
     sound(app.run())
     assert 0 < done(app) <= FEW + 2, "what is known so far is drawn"

@@ -21,7 +21,7 @@ from tests.dprelease.plan.test_visits import ADULT
 from tests.kit.visits import ANSWERS, DATES, LABELS, NUMBERS, PERSON, PERSON_ROWS, visits
 from tests.pages.data.test_page import OWN, everything, fill, give, opened, press, steward, type_in
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import sound
+from tests.pages.opening import run_with, sound
 
 ROWS = 1_234
 CELLS: dict[str, dict[str, Any]] = {
@@ -101,9 +101,7 @@ def test_whoever_looked_at_plan_before_finds_the_file_there_and_another_choice_s
 def test_every_declared_column_can_be_planned_without_a_look_at_a_row(by_person: bool) -> None:
     app = planned(declared(by_person=by_person))
     assert set(app.multiselect[0].options) == {*NUMBERS, *DATES, *LABELS, *ANSWERS}
-    app.session_state["plan_questions"] = {OWN_FILE: SIX}
-    app.session_state["plan_version"] = 7
-    sound(app.run())
+    run_with(app, {"plan_questions": {OWN_FILE: SIX}, "plan_version": 7})
     unit = "person" if by_person else "row"
     assert "6 statistics of your table" in app.header[0].value and unit in app.header[0].value
     texts = (key.removeprefix("planned|") for key in app.session_state["memory"] if key.startswith("planned|"))
@@ -118,8 +116,7 @@ def test_every_declared_column_can_be_planned_without_a_look_at_a_row(by_person:
 
 def test_a_question_whose_column_is_no_longer_declared_goes() -> None:
     app = planned(declared(by_person=False))
-    app.session_state["plan_questions"] = {OWN_FILE: SIX}
-    sound(app.run())
+    run_with(app, {"plan_questions": {OWN_FILE: SIX}})
     sound(app.switch_page("data/page.py").run())
     app.query_params["way"] = OWN
     type_in(sound(app.run()), region={"use": False}, cost={"to": ""})
@@ -140,10 +137,8 @@ def test_what_was_read_off_private_rows_is_left_out() -> None:
 def test_tables_draws_made_up_rows_with_the_columns_of_ones_own() -> None:
     app = declared(by_person=False)
     sound(app.switch_page("tables/page.py").run())
-    app.segmented_control(key="view").set_value("All tables of k attributes")
-    sound(app.run())
-    app.selectbox(key="tables-of").set_value(OWN_FILE)
-    sound(app.run())
+    sound(app.segmented_control(key="view").set_value("All tables of k attributes").run())
+    sound(app.selectbox(key="tables-of").set_value(OWN_FILE).run())
     picked = next(each for each in app.multiselect if each.label == "Attributes")
     assert set(picked.options) == {*NUMBERS, *DATES, *LABELS, *ANSWERS} and len(picked.value) == 8
     picked.set_value(["region", "ward", "smoker"])
@@ -166,9 +161,7 @@ def test_adult_with_all_its_columns_is_planned_as_a_private_table() -> None:
     type_in(app, **cells, **named)
     app = planned(app)
     assert set(app.multiselect[0].options) == set(adult.adult())
-    app.session_state["plan_questions"] = {OWN_FILE: ADULT}
-    app.session_state["plan_version"] = 7
-    sound(app.run())
+    run_with(app, {"plan_questions": {OWN_FILE: ADULT}, "plan_version": 7})
     assert "6 statistics of your table" in app.header[0].value
     sentence = drawn(app)["plan_chart"]["sentence"]
     assert "Tables of 2 of 6 columns" in sentence and "2 lines of age × sex" in sentence

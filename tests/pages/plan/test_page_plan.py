@@ -42,7 +42,7 @@ from pages.shell.releasable import PLAN_SHOWN
 from tests import ROOT
 from tests.kit.ledgers import STEWARD
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import opened, sound, visitor
+from tests.pages.opening import opened, run_with, sound, visitor
 
 PAGE = "plan/page.py"
 
@@ -52,9 +52,21 @@ def questions(app: AppTest, table: str = "adult") -> tuple[PlannedQuestion, ...]
     return found
 
 
+def wages(*asked: PlannedQuestion) -> Plan:
+    """A plan of 300 rows of one column."""
+    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Number(high=64, bits=4)),))
+    return Plan(table=table, n=300, questions=asked)
+
+
+def with_questions(app: AppTest, *asked: PlannedQuestion) -> Plan:
+    """The plan of penguins that the page shows once these are its questions."""
+    run_with(app, {"plan_questions": {"penguins": asked}, "plan_version": 7})
+    plan: Plan = app.session_state["plan_shown"][1]
+    return plan
+
+
 def press(app: AppTest, label: str) -> AppTest:
-    next(each for each in app.button if each.label == label).click()
-    return sound(app.run())
+    return sound(next(each for each in app.button if each.label == label).click().run())
 
 
 def test_it_opens_empty_and_each_change_can_be_undone_the_removal_of_the_last_statistic_too() -> None:
@@ -62,9 +74,8 @@ def test_it_opens_empty_and_each_change_can_be_undone_the_removal_of_the_last_st
     assert app.header[0].value == "Statistics of Adult · protects one row"
     assert not drawn(app) and PLAN_SHOWN not in app.session_state and "Undo" not in {each.label for each in app.button}
     example = questions(press(app, "Load an example"))
-    next(each for each in app.number_input if each.label == "ε").set_value(1.5)
-    changed = questions(sound(app.run()))
-    assert changed[0].epsilon == 1.5 and changed[1:] == example[1:]
+    changed = questions(sound(next(each for each in app.number_input if each.label == "ε").set_value(1.5).run()))
+    assert changed[0].epsilon == 1.5 and changed[1:] == example[1:] and "ε = 1.75" in app.header[0].value
     for left in (1, 0):
         app = press(app, "Remove")
         assert len(questions(app)) == left
@@ -84,9 +95,8 @@ def test_the_example_is_a_finished_plan() -> None:
     (chip,) = (each.proto.label for each in app.get("page_link") if "database" in each.proto.icon)
     assert chip == "Public · Adult \\(1994 census extract\\) · n = 48,842"
     chart = drawn(app)["plan_chart"]
-    assert (
-        "Counts in ranges of age" in chart["sentence"] and "no values of your data" in chart["layout"]["title"]["text"]
-    )
+    assert "Counts in ranges of age" in chart["sentence"]
+    assert "no values of your data" in chart["layout"]["title"]["text"]
 
 
 def test_each_row_names_its_margin_in_its_own_unit_and_the_worst_error_stands_behind_it() -> None:
@@ -96,9 +106,7 @@ def test_each_row_names_its_margin_in_its_own_unit_and_the_worst_error_stands_be
     median = replace(mean, entry_key="exponential_median", values={"quantile": 0.5})
     by_sex = group_question("mean", ("body_mass_g",), ("sex",), epsilon=2.0)
     lost = replace(count, epsilon=0.001)
-    app.session_state["plan_questions"] = {"penguins": (count, mean, median, by_sex, lost)}
-    app.session_state["plan_version"] = 7
-    plan: Plan = sound(app.run()).session_state["plan_shown"][1]
+    plan = with_questions(app, count, mean, median, by_sex, lost)
     margins = [each.value.replace("\\", "") for each in app.markdown if each.value.startswith(("± ", "hidden"))]
     margins = [each for each in margins if "unit" not in each]
     first, second, third, fourth, fifth = finish(predict(plan))
@@ -121,10 +129,7 @@ def test_each_row_names_its_margin_in_its_own_unit_and_the_worst_error_stands_be
 def test_the_budget_of_the_rows_stands_beside_the_cost(no_ledger: Path) -> None:
     fixed = Registration(name="penguins", neighbours=Neighbours.REPLACE_ONE, public_n=344)
     Ledger.open(no_ledger).register(fixed, load_sample("penguins"), Price.allowed(epsilon=2), STEWARD)
-    app = visitor(PAGE)
-    app.session_state[ADMITTED] = True
-    app.query_params["table"] = "penguins"
-    app = press(sound(app.run()), "Load an example")
+    app = press(run_with(visitor(PAGE), {ADMITTED: True}, link={"table": "penguins"}), "Load an example")
     assert app.header[0].value == "2 statistics of Palmer penguins · ε = 0.75 of 2 · protects one row"
     [bar] = app.get("progress")
     assert bar.proto.text == "Spent ε 0 of 2. With this plan: ε 0.75." and bar.proto.value == 37
@@ -148,14 +153,8 @@ def test_a_pinned_plan_stands_beside_what_is_planned_next() -> None:
     app = press(sound(opened(PAGE, table="penguins")), "Pin this plan")
     pinned: Plan = app.session_state["plan_shown"][1]
     assert not any(each.label == "Compare with ε" for each in app.number_input), "there is one second column"
-    app.session_state["plan_questions"] = {
-        "penguins": (
-            replace(pinned.questions[1], epsilon=1.0),
-            replace(pinned.questions[0], columns=("bill_length_mm",)),
-        )
-    }
-    app.session_state["plan_version"] = 7
-    plan: Plan = sound(app.run()).session_state["plan_shown"][1]
+    counts, cells = pinned.questions
+    plan = with_questions(app, replace(cells, epsilon=1.0), replace(counts, columns=("bill_length_mm",)))
     (first, second), (_, before) = finish(predict(plan)), finish(predict(pinned))
     ends = [f"± {significant(344 * each.single)} people" for each in (first, before, second)]
     assert [each.value for each in app.markdown if each.value.startswith(("± ", "–"))][:4] == [*ends[:2], ends[2], "–"]
@@ -169,9 +168,8 @@ def test_one_margin_for_all_statistics_is_a_target_of_each_that_it_fits(text: st
     app = sound(opened(PAGE, table="penguins"))
     by_sex = group_question("mean", ("body_mass_g",), ("sex",), epsilon=2.0)
     pinned = replace(by_sex, pinned=True)
-    app.session_state["plan_questions"] = {"penguins": (*questions(app, "penguins"), by_sex, pinned)}
-    app.session_state["plan_version"] = 7
-    sound(app.run()).text_input(key="plan_fitted").set_value(text)
+    with_questions(app, *questions(app, "penguins"), by_sex, pinned)
+    app.text_input(key="plan_fitted").set_value(text)
     app = press(app, "Fit ±")
     counts, cells, mean, kept = questions(app, "penguins")
     assert counts.target == cells.target == pytest.approx(first)
@@ -201,13 +199,6 @@ def test_one_control_chooses_the_confidence_of_margins_and_of_the_intervals_of_a
     assert [each.value for each in linked.warning] and linked.session_state["plan_shown"][1].level == 0.95
 
 
-def test_the_cost_follows_the_losses() -> None:
-    app = sound(opened(PAGE))
-    next(each for each in app.number_input if each.label == "ε").set_value(1.5)
-    sound(app.run())
-    assert "ε = 1.75" in app.header[0].value and questions(app)[0].epsilon == 1.5
-
-
 @pytest.mark.full
 def test_the_least_loss_for_the_targets_is_less_and_promised_by_nobody_twice() -> None:
     app = press(opened(PAGE), "Fit ±")
@@ -223,8 +214,7 @@ def test_the_least_loss_for_the_targets_is_less_and_promised_by_nobody_twice() -
 
 def test_a_total_is_shared_and_a_pinned_loss_stays() -> None:
     app = sound(opened(PAGE))
-    app.checkbox[0].check()
-    sound(app.run())
+    sound(app.checkbox[0].check().run())
     app.number_input(key="plan_total").set_value(2.0)
     press(app, "Fit ε")
     first, second = questions(app)
@@ -234,8 +224,7 @@ def test_a_total_is_shared_and_a_pinned_loss_stays() -> None:
 
 def test_a_total_that_is_too_small_gets_one_sentence() -> None:
     app = sound(opened(PAGE))
-    app.checkbox[0].check()
-    sound(app.run())
+    sound(app.checkbox[0].check().run())
     app.number_input(key="plan_total").set_value(0.4)
     press(app, "Fit ε")
     assert "Statistics with a fixed ε leave" in app.error[0].value
@@ -243,8 +232,7 @@ def test_a_total_that_is_too_small_gets_one_sentence() -> None:
 
 def test_a_question_is_added_and_removed() -> None:
     app = sound(opened(PAGE))
-    app.multiselect[0].set_value(["hours_per_week"])
-    sound(app.run())
+    sound(app.multiselect[0].set_value(["hours_per_week"]).run())
     app.number_input(key="plan_total").set_value(2.0)
     app = press(app, "Add")
     assert [each.columns for each in questions(app)] == [("age",), ("sex",), ("hours_per_week",)]
@@ -256,16 +244,14 @@ def test_a_question_is_added_and_removed() -> None:
 @pytest.mark.parametrize("typed", ["much", "200%", "-1", "1e999"])
 def test_a_target_that_is_none_gets_one_sentence_and_changes_nothing(typed: str) -> None:
     app = sound(opened(PAGE))
-    next(each for each in app.text_input if each.label == "Target").set_value(typed)
-    sound(app.run())
+    sound(next(each for each in app.text_input if each.label == "Target").set_value(typed).run())
     assert "A target is a share" in app.error[0].value and questions(app)[0].target == 0.01
 
 
 def test_a_mean_of_an_opened_plan_that_would_be_wrong_is_exchanged_and_that_is_said() -> None:
     app = sound(opened(PAGE))
     file = ROOT / "tests" / "kit" / "field" / "R01_plan.json"
-    app.file_uploader[0].set_value(("plan.json", file.read_bytes(), "application/json"))
-    sound(app.run())
+    sound(app.file_uploader[0].set_value(("plan.json", file.read_bytes(), "application/json")).run())
     assert [each.entry_key for each in questions(app, "plan-file")] == ["counted-mean", "exponential_median"]
     said = "Statistic 1: “Clipped mean” would give a wrong number here. The plan uses “Mean with its number of rows”"
     assert [each.value for each in app.info] == [f"{said} instead."]
@@ -292,12 +278,10 @@ def test_errors_and_targets_of_a_mean_are_of_its_range_and_not_of_rows() -> None
 
 
 def test_a_plan_is_opened_from_its_file(tmp_path: Path) -> None:
-    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Number(high=64, bits=4)),))
     asked = PlannedQuestion(columns=("wage",), queries="cells", entry_key="identity", epsilon=0.125)
-    plan = Plan(table=table, n=300, questions=(asked,))
+    plan = wages(asked)
     app = sound(opened(PAGE))
-    app.file_uploader[0].set_value(("plan.json", plan.text, "application/json"))
-    sound(app.run())
+    sound(app.file_uploader[0].set_value(("plan.json", plan.text, "application/json")).run())
     assert questions(app, "plan-file") == (asked,)
     assert "1 statistic of the opened plan · ε = 0.125 · protects one row" in app.header[0].value
     assert "wage" in drawn(app)["plan_chart"]["sentence"]
@@ -306,8 +290,7 @@ def test_a_plan_is_opened_from_its_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff\xfe", b"[" * 5000, json.dumps({"format": "x" * 5000}).encode()])
 def test_a_file_that_is_no_plan_gets_one_sentence(content: bytes) -> None:
     app = sound(opened(PAGE))
-    app.file_uploader[0].set_value(("plan.json", content, "application/json"))
-    sound(app.run())
+    sound(app.file_uploader[0].set_value(("plan.json", content, "application/json")).run())
     assert len(app.error) == 1 and len(app.error[0].value) < 200
     assert "2 statistics of Adult" in app.header[0].value, "what was there stays"
 
@@ -329,11 +312,8 @@ def test_a_label_obeys_no_name_of_a_plan_s_column(name: str) -> None:
     table = DeclaredTable(columns=(DeclaredColumn(name=name, on=Number(high=8, bits=3)),))
     asked = PlannedQuestion(columns=(name,), queries="intervals", entry_key="identity", epsilon=0.5)
     plan = Plan.read(Plan(table=table, n=100, questions=(asked,)).text)
-    app = visitor(PAGE)
     state = {"plan_opened": plan, "plan_questions": {OPENED: plan.questions}, "plan_version": 1, "plan_wanted": OPENED}
-    for key, value in state.items():
-        app.session_state[key] = value
-    sound(app.run())
+    app = run_with(visitor(PAGE), state)
     labels = [str(each.proto.label) for each in app.selectbox] + [str(each.value) for each in app.markdown]
     [title] = [each for each in labels if each.startswith("1\\. ")]
     assert not any(name in each for each in labels) and not any(f" {sign}" in title for sign in "[!:<")
@@ -352,17 +332,14 @@ def test_gaussian_questions_are_charged_as_one_vector() -> None:
     app = opened(PAGE)
     assert not any("one Gaussian vector" in each.value for each in app.caption)
     gaussian = tuple(replace(each, entry_key="gaussian", target=None) for each in questions(app))
-    app.session_state["plan_questions"] = {"adult": gaussian}
-    app.session_state["plan_version"] = 7
-    sound(app.run())
+    run_with(app, {"plan_questions": {"adult": gaussian}, "plan_version": 7})
     (captions,) = [each.value for each in app.caption if "one Gaussian vector" in each.value]
     assert "ε = 0.75" in captions and "ε = 0.75" not in app.header[0].value
 
 
 def test_a_release_of_made_up_rows_is_shown_on_demand() -> None:
     app = opened(PAGE, table="penguins")
-    app.session_state["plan_preview"] = True
-    sound(app.run())
+    run_with(app, {"plan_preview": True})
     chart = drawn(app)["plan_preview_chart"]
     assert chart["layout"]["title"]["text"].startswith("mock data")
 
@@ -392,12 +369,11 @@ def test_every_mechanism_is_compared_on_demand(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_is_clicked_comes_into_the_plan_and_nothing_else_changes() -> None:
-    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Number(high=64, bits=4)),))
     first = PlannedQuestion(columns=("wage",), queries="intervals", entry_key="identity", epsilon=0.5, target=0.01)
     second = PlannedQuestion(
         columns=("wage",), queries="cells", entry_key="gaussian", epsilon=0.5, values={"delta": 1e-7}
     )
-    plan = Plan(table=table, n=300, questions=(first, second))
+    plan = wages(first, second)
     assert with_clicked_point(plan, 0, {"key": "windows", "epsilon": 2}).questions == (
         replace(first, entry_key="windows", epsilon=2.0),
         second,
@@ -425,9 +401,8 @@ def test_bounds_missing_values_and_rows_stand_beside_every_value() -> None:
     app = sound(opened(PAGE, table="penguins"))
     mean = PlannedQuestion(columns=("body_mass_g",), queries="thresholds", entry_key="clipped_mean", epsilon=0.3)
     upper = replace(mean, entry_key="exponential_median", values={"quantile": 0.75})
-    app.session_state["plan_questions"] = {"penguins": (mean, upper)}
-    app.session_state["plan_version"] = 7
-    told = [each.value for each in sound(app.run()).caption]
+    with_questions(app, mean, upper)
+    told = [each.value for each in app.caption]
     line = "rows without a number are left out."
     assert sum(line in each and "are clipped to" in each for each in told) == 2
     assert any(f"{line} The number of rows with a value is released with the mean." in each for each in told)
@@ -444,19 +419,17 @@ def test_every_bundled_table_has_an_example() -> None:
 
 
 def test_the_snippet_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Number(high=64, bits=4)),))
     asked = PlannedQuestion(columns=("wage",), queries="cells", entry_key="identity", epsilon=0.5, target=0.05)
-    (tmp_path / "plan.json").write_bytes(Plan(table=table, n=300, questions=(asked,)).text)
+    (tmp_path / "plan.json").write_bytes(wages(asked).text)
     monkeypatch.chdir(tmp_path)
     exec(compile(SNIPPET, "snippet", "exec"), {})
     assert "ε = 0.5" in capsys.readouterr().out
 
 
 def test_the_picture_puts_each_number_where_it_is() -> None:
-    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Number(high=64, bits=4)),))
     first = PlannedQuestion(columns=("wage",), queries="intervals", entry_key="identity", epsilon=0.5, target=0.01)
     second = PlannedQuestion(columns=("wage",), queries="cells", entry_key="identity", epsilon=0.5, target=0.5)
-    plan = Plan(table=table, n=300, questions=(first, second))
+    plan = wages(first, second)
     predictions = finish(predict(plan))
     picture = planned_errors(plan, predictions, titles=["ranges", "cells"])
     dots = {mark.name: mark for mark in picture.find(Dots)}
@@ -473,10 +446,8 @@ def test_the_picture_puts_each_number_where_it_is() -> None:
     [bars] = [each for each in render(picture, badge="", dark=False).data if each.get("type") == "bar"]
     assert bars["marker"]["pattern"]["shape"] == "/", "hatched, as everything impossible is"
     assert numbers(wall.value).tolist() == [each.impossible for each in predictions]
-    assert (
-        missed_targets(plan, predictions) == [0]
-        and "No theorem guarantees the target of: 1. ranges" in picture.sentence
-    )
+    assert missed_targets(plan, predictions) == [0]
+    assert "No theorem guarantees the target of: 1. ranges" in picture.sentence
     frame: pd.DataFrame = picture.frame()
     small = [each.typical * 3 for each in predictions]  # of 300 rows, relative to 100
     assert frame["mean error, relative to a count of 100 rows"].tolist() == pytest.approx(small)
@@ -486,9 +457,8 @@ def test_the_picture_puts_each_number_where_it_is() -> None:
 
 
 def test_a_long_name_beside_its_line_leaves_a_phone_room_for_the_line() -> None:
-    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Number(high=64, bits=4)),))
     asked = PlannedQuestion(columns=("wage",), queries="intervals", entry_key="identity", epsilon=0.5)
-    plan = Plan(table=table, n=300, questions=(asked,))
+    plan = wages(asked)
     short, long, longest = (
         planned_errors(plan, finish(predict(plan)), titles=[title])
         for title in ("ranges", "Intervals of flipper_length_mm", "Intervals of " + "very long words " * 4)
@@ -499,12 +469,6 @@ def test_a_long_name_beside_its_line_leaves_a_phone_room_for_the_line() -> None:
     assert short.height + 12 == long.height == longest.height
 
 
-def test_a_question_that_does_not_fit_is_refused() -> None:
-    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Number(high=64, bits=4)),))
-    with pytest.raises(ParameterError):
-        Plan(table=table, n=0, questions=())
-
-
 def test_no_question_is_added_beyond_the_most_and_no_larger_file_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(add_questions, "MAX_QUESTIONS", 2)
     app = sound(opened(PAGE))
@@ -513,8 +477,7 @@ def test_no_question_is_added_beyond_the_most_and_no_larger_file_is_read(monkeyp
     assert "A plan has at most 2 statistics." in [each.value for each in app.error]
     assert [each.columns for each in questions(app)] == [("age",), ("sex",)]
     app = sound(opened(PAGE))
-    app.file_uploader[0].set_value(("plan.json", b" " * (MAX_BYTES + 1), "application/json"))
-    sound(app.run())
+    sound(app.file_uploader[0].set_value(("plan.json", b" " * (MAX_BYTES + 1), "application/json")).run())
     assert [each.value for each in app.error] == [f"A plan has at most {MAX_BYTES:,} bytes."]
     assert "2 statistics of Adult" in app.header[0].value
 

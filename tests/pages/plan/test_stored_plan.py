@@ -45,8 +45,7 @@ def tab(monkeypatch: pytest.MonkeyPatch) -> Tab:
 def restored(page: str = PAGE) -> AppTest:
     """A new session in the same tab."""
     app = sound(visitor(page).run())
-    next(each for each in app.button if each.label == "Restore").click()
-    return sound(app.run())
+    return sound(next(each for each in app.button if each.label == "Restore").click().run())
 
 
 def shown(app: AppTest) -> Plan:
@@ -67,8 +66,7 @@ def test_a_plan_is_the_same_after_a_reload_and_gone_once_its_statistics_are_remo
     assert shown(app) == plan and (plan.n, plan.level) == (40_000, 0.99)
     assert [each.value for each in app.info] == [RESTORED]
     for _ in plan.questions:
-        next(each for each in app.button if each.label == "Remove").click()
-        app = sound(app.run())
+        sound(next(each for each in app.button if each.label == "Remove").click().run())
     assert not tab
 
 

@@ -26,7 +26,7 @@ from pages.plan.plan_table import PlanTable
 from pages.shell.ledger.roles import VARIABLE
 from tests.kit.ledgers import spend
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import opened, sound
+from tests.pages.opening import opened, run_with, sound
 from tests.pages.plan.test_page_plan import PAGE, press, questions
 from tests.pages.release import test_page_states as ledgers
 
@@ -55,10 +55,8 @@ def test_pasted_lines_become_questions_and_each_bad_one_gets_a_sentence() -> Non
     assert not app.error and app.text_area[0].value == ""
     sentence = drawn(app)["plan_chart"]["sentence"]
     assert "2 lines of age × sex" in sentence and "1 line of sex" in sentence
-    app.session_state["plan_preview"] = True
-    sound(app.run())
-    app.selectbox(key="plan_previewed").set_value(2)
-    sound(app.run())
+    run_with(app, {"plan_preview": True})
+    sound(app.selectbox(key="plan_previewed").set_value(2).run())
     shown = app.dataframe[-1].value
     assert shown["line"].tolist() == list(both.lines)
     assert (shown["released rows"] - shown["mock data"]).abs().max() < 400
@@ -68,10 +66,8 @@ def test_values_tables_and_rows_are_added_from_the_list() -> None:
     app = sound(opened(PAGE, table="penguins"))
     columns = "plan_columns_penguins"
     for asked, names in (("mean", ["body_mass_g"]), ("quantile", ["body_mass_g"]), ("tables", ["species", "sex"])):
-        app.multiselect(key=columns).set_value(names)
-        sound(app.run())
-        app.selectbox(key="plan_asked_penguins").set_value(asked)
-        sound(app.run())
+        sound(app.multiselect(key=columns).set_value(names).run())
+        sound(app.selectbox(key="plan_asked_penguins").set_value(asked).run())
         press(app, "Add")
     mean, quantile, tables = questions(app, "penguins")[2:]
     assert (mean.quantity, quantile.quantity, tables.ways) == ("mean", "quantile", 2)
@@ -81,8 +77,7 @@ def test_values_tables_and_rows_are_added_from_the_list() -> None:
     assert any("Mean of body_mass_g: expected" in text and "of its range" in text for text in told), told
     for words in ("Mean of body_mass_g", "Quantile 0.5 of body_mass_g", "Tables of 2 of species × sex"):
         assert words in sentence
-    app.multiselect(key=columns).set_value(["species"])
-    sound(app.run())
+    sound(app.multiselect(key=columns).set_value(["species"]).run())
     assert "Most common label" in app.selectbox(key="plan_asked_penguins").options
 
 
@@ -105,8 +100,7 @@ def test_what_public_numbers_would_take_is_named_suggested() -> None:
         return [option for option in box.options if "suggested" in option]
 
     assert named(0) == ["Private tree, then windows (suggested)"] and named(1) == ["Identity histogram (suggested)"]
-    next(each for each in app.number_input if each.label == "ε").set_value(20.0)
-    sound(app.run())
+    sound(next(each for each in app.number_input if each.label == "ε").set_value(20.0).run())
     assert named(0) == ["Overlapping windows (suggested)"]
 
 
@@ -116,8 +110,7 @@ def test_rows_of_nobody_say_that_nothing_is_promised_of_them(monkeypatch: pytest
     )
     app = opened(PAGE, table="penguins")
     columns = "plan_columns_penguins"
-    app.multiselect(key=columns).set_value(["species", "sex"])
-    sound(app.run())
+    sound(app.multiselect(key=columns).set_value(["species", "sex"]).run())
     app.selectbox(key="plan_asked_penguins").set_value("rows")
     app = press(sound(app.run()), "Add")
     assert not any("No error of synthetic rows is guaranteed" in each.value for each in app.caption)
@@ -125,9 +118,8 @@ def test_rows_of_nobody_say_that_nothing_is_promised_of_them(monkeypatch: pytest
     target.set_value("5%")
     assert any("No error of synthetic rows is guaranteed" in each.value for each in sound(app.run()).caption)
     app = press(app, "Fit ±")
-    assert (
-        "No error of synthetic rows is guaranteed" in app.info[0].value and questions(app, "penguins")[2].epsilon == 1
-    )
+    assert "No error of synthetic rows is guaranteed" in app.info[0].value
+    assert questions(app, "penguins")[2].epsilon == 1
 
 
 @pytest.mark.full
@@ -135,12 +127,9 @@ def test_one_press_from_plan_to_a_whole_tables_release(no_ledger: Path, monkeypa
     monkeypatch.setenv(VARIABLE, ledgers.KEY)
     app = ledgers.registered()
     app.switch_page(PAGE)
-    app.session_state["plan_whole"] = True
-    sound(app.run())
-    app.selectbox(key="table").set_value("penguins")
-    sound(app.run())
-    next(each for each in app.button if each.label == "Release only these rows").click()
-    sound(app.run())
+    run_with(app, {"plan_whole": True})
+    sound(app.selectbox(key="table").set_value("penguins").run())
+    sound(next(each for each in app.button if each.label == "Release only these rows").click().run())
     plan: Plan = app.session_state["plan_shown"][1]
     assert [each.entry_key for each in plan.questions] == ["whole-table"]
     app.switch_page(ledgers.PAGE)  # as the button does

@@ -46,7 +46,7 @@ from pages.shell.controls import log_stops
 from tests.kit.chance.numbers import has_number
 from tests.pages.drawn_charts import component, drawn, sent_states
 from tests.pages.drawn_charts import headline as drawn_headline
-from tests.pages.opening import sound, texts, visitor
+from tests.pages.opening import run_with, sound, texts, visitor
 
 ADULT = {"data": "adult.hours_per_week", "queries": GroupStatistics.key}
 BY_TWO = {**ADULT, "by": "relationship", "by-second": "race"}
@@ -109,9 +109,8 @@ def test_the_page_shows_each_declared_group_with_its_true_mean_and_the_link_hold
     assert true["x"][0] == pytest.approx(float(np.floor(hours).mean()) + 0.5, abs=1e-2), "at the middles of cells"
     assert app.query_params["by-second"] == "race" and app.slider(key="groups-guess").value == 5
     sound(app.selectbox(key="by").set_value("income").run())
-    assert (
-        app.query_params["by"] == "income" and len(drawn(app)["groups_chart"]["layout"]["yaxis"]["ticktext"]) == 2 * 5
-    )
+    assert app.query_params["by"] == "income"
+    assert len(drawn(app)["groups_chart"]["layout"]["yaxis"]["ticktext"]) == 2 * 5
     assert "Release it" in [each.proto.label for each in app.get("page_link")]
 
 
@@ -135,9 +134,8 @@ def test_the_headline_is_the_margin_of_the_middle_group() -> None:
 
 def test_groups_are_offered_of_a_number_beside_labels_alone() -> None:
     assert group_columns(bundled("cities", "latitude")) is None, "cities have no labels"
-    assert (
-        group_columns(bundled("adult", "sex")) is None and group_columns(bundled("pets", "license_issue_date")) is None
-    )
+    assert group_columns(bundled("adult", "sex")) is None
+    assert group_columns(bundled("pets", "license_issue_date")) is None
     assert group_columns(generated_rows("bimodal", n=100, bits=4)) is None
     persons = group_columns(bundled("medical", "mdvis"))
     assert persons is not None and set(persons.titles) == {"female"}
@@ -147,8 +145,7 @@ def test_groups_are_offered_of_a_number_beside_labels_alone() -> None:
 
 def test_a_person_with_several_rows_is_protected_as_a_person() -> None:
     app = started(data="medical.mdvis", queries=GroupStatistics.key, **{"person-rows": "2"})
-    app.session_state["why_open"] = True
-    sound(app.run())
+    run_with(app, {"why_open": True})
     assert "ε = 2 (add or remove one person; per person with at most 2 rows), for each release" in texts(app)
 
 
@@ -372,8 +369,6 @@ def test_groups_beyond_the_screen_are_in_the_table() -> None:
     state = mechanism.prepare(dataset, problem)
     released = released_means(mechanism, mechanism.run(state, Preview(1), 1), level=0.95)
     picture = group_picture(view_of(mechanism, state, hide_below=0), released)
-    assert (
-        picture.y.labels == tuple(map(str, range(MAX_LINES)))
-        and picture.caption == "Bars are 95% intervals. 8 more groups are in the table."
-    )
+    assert picture.y.labels == tuple(map(str, range(MAX_LINES)))
+    assert picture.caption == "Bars are 95% intervals. 8 more groups are in the table."
     assert len(picture.table["group"]) == 41, "and the group of other values"

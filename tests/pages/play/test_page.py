@@ -14,21 +14,21 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore import Neighbours, Number, Problem, Product, catalogue, entry
+from dpcore import Number, Product, catalogue
 from dpcore.core import DomainType, Queries, describe_error
 from dpcore.data.bundled import bundled
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Source, generated_rows
 from dpcore.mechanisms.intervals.printed import PrintedIntervals, printed_rows
 from dpcore.queries.linear import LinearQueries
-from dpcore.queries.ranges import QUERY_CLASSES, Intervals
+from dpcore.queries.ranges import QUERY_CLASSES
 from dplab.measure import finish
 from dplab.recipe import DEFAULT_RECIPE, Recipe
 from pages.data.picker import ROW_CHOICES
 from pages.play.comparison import choose_point
 from tests.kit.sources import own
 from tests.pages.drawn_charts import component, drawn, headline
-from tests.pages.opening import MAIN, sound, visitor
+from tests.pages.opening import MAIN, run_with, sound, visitor
 
 
 def opened(**link: str) -> AppTest:
@@ -99,26 +99,6 @@ def test_the_slider_and_the_exact_entry_are_one_number(app: AppTest) -> None:
     assert "ε = 0.07" in texts(app) and headline(app).startswith("At ε = 0.07, ")
 
 
-@pytest.mark.parametrize(
-    "link",
-    [
-        {"data": "no-such-data"},
-        {"mechanism": "<script>"},
-        {"n": "-1"},
-        *(
-            pytest.param(link, marks=pytest.mark.full)
-            for link in ({"data": "my-file"}, {"queries": "'; DROP TABLE"}, {"bits": "1e9"})
-        ),
-    ],
-    ids=str,
-)
-def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -> None:
-    app = sound(opened(**link))
-    assert len(app.warning) == 1
-    assert next(iter(link.values())) not in app.warning[0].value
-    assert has(ON_A_LINE, app)
-
-
 @pytest.mark.full
 def test_too_little_time_draws_the_first_releases_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = itertools.count(step=4)
@@ -126,14 +106,8 @@ def test_too_little_time_draws_the_first_releases_and_says_so(monkeypatch: pytes
     app = sound(opened(trials="1000", mechanism="net-flip"))  # which says that it takes its time
     assert has(ON_A_LINE, app)
     assert "These are the first 60 of 1,000 releases" in texts(app)
-    app.session_state["data_chart_more"] = True
-    sound(app.run())
+    run_with(app, {"data_chart_more": True})
     assert "trials=60" in app.code[0].value
-
-
-def test_a_category_has_its_pictures_too() -> None:
-    app = sound(opened(data="adult.sex"))
-    assert has(ON_A_LINE, app) and not app.error and not app.warning
 
 
 @pytest.mark.full
@@ -146,36 +120,6 @@ def test_pairs_have_two_maps_and_their_own_questions() -> None:
     assert has(ON_A_LINE, app) and app.selectbox(key="mechanism").value == "identity" and not app.error
     sound(app.selectbox(key="data").set_value("diagonal").run())
     assert has(ON_A_PLANE, app) and not app.error
-
-
-@pytest.mark.full
-def test_a_page_about_one_column_does_not_offer_pairs() -> None:
-    app = visitor("play/page.py")
-    app.query_params["card"] = "all"
-    app.session_state["upload"] = uploaded_pairs(private=False)
-    app.session_state["data"] = "my-file"
-    app.run()
-    assert set(drawn(sound(app))) >= ON_A_PLANE and "Your file: income × age" in app.selectbox(key="data").options
-    app.switch_page("one_number/page.py").run()
-    sound(app)
-    assert not any("×" in option for option in app.selectbox(key="data").options) and not app.error
-
-
-@pytest.mark.full
-def test_private_pairs_show_nothing_until_their_steward_asks() -> None:
-    app = visitor("play/page.py")
-    app.query_params["card"] = "all"
-    app.session_state["upload"] = uploaded_pairs(private=True)
-    app.session_state["data"] = "my-file"
-    app.run()
-    sound(app)
-    assert set(drawn(app)) == {"promises_chart"} and "**No values of your rows are shown" in texts(app)
-    sound(app.toggle(key="steward_choice").set_value(True).run())
-    app.session_state["true_map_more"] = True
-    sound(app.run())
-    assert has(ON_A_PLANE, app) and app.code and not app.get("download_button")
-    assert not any(chart["download"] for chart in drawn(app).values())
-    assert texts(app).count("not protected: made by the data owner") >= 5
 
 
 def uploaded_pairs(*, private: bool) -> Source:
@@ -195,19 +139,20 @@ def uploaded(*, private: bool) -> Source:
     return own(table, "income", on=domain, private=private, digest="d1")
 
 
-def test_private_data_show_nothing_until_their_steward_asks() -> None:
-    app = visitor("play/page.py")
-    app.query_params["card"] = "all"
-    app.session_state["upload"] = uploaded(private=True)
-    app.session_state["data"] = "my-file"
-    app.run()
-    sound(app)
+def with_upload(source: Source) -> AppTest:
+    """Play, with all its pictures of a file."""
+    return run_with(visitor("play/page.py"), {"upload": source, "data": "my-file"}, link={"card": "all"})
+
+
+@pytest.mark.parametrize("pairs", [False, pytest.param(True, marks=pytest.mark.full)], ids=["column", "pairs"])
+def test_private_data_show_nothing_until_their_steward_asks(pairs: bool) -> None:
+    app = with_upload(uploaded_pairs(private=True) if pairs else uploaded(private=True))
     assert set(drawn(app)) == {"promises_chart"} and "**No values of your rows are shown" in texts(app)
     sound(app.toggle(key="steward_choice").set_value(True).run())
-    assert has(ON_A_LINE, app) and not any(chart["download"] for chart in drawn(app).values())
-    assert "not protected: made by the data owner" in texts(app)
-    app.session_state["data_chart_more"] = True
-    assert sound(app.run()).code and not app.get("download_button")
+    run_with(app, {"true_map_more" if pairs else "data_chart_more": True})
+    assert has(ON_A_PLANE if pairs else ON_A_LINE, app) and app.code and not app.get("download_button")
+    assert not any(chart["download"] for chart in drawn(app).values())
+    assert texts(app).count("not protected: made by the data owner") >= (5 if pairs else 1)
 
 
 @pytest.mark.full
@@ -228,29 +173,18 @@ def test_a_new_public_n_is_every_number_s_n() -> None:
     assert "yaxis2" in drawn(app)["tradeoff_chart"]["layout"] and "xaxis2" in drawn(app)["worst_chart"]["layout"]
 
 
-def test_rows_are_asked_for_only_where_they_help() -> None:
-    """Under add/remove the theorem assumes that the public n is right, which no n makes so."""
-    told = []
-    for n in (1_000, 100_000):
-        queries = Intervals(domain=Number(bits=6))
-        problem = Problem(domain=queries.domain, queries=queries, n=n, neighbours=Neighbours.ADD_REMOVE_ONE)
-        bound = entry("intervals-anchored").make().accuracy(problem, 0.05)
-        assert not bound.applies and bound.rows_needed is not None and 1_000 < bound.rows_needed < 100_000
-        told.append(describe_error(bound, n=n))
-    assert all(text.startswith("No guarantee: the theorem's assumptions are not all") for text in told)
-    assert not any("It needs n" in text for text in told)
+@pytest.mark.full
+def test_a_page_about_one_column_does_not_offer_pairs() -> None:
+    app = with_upload(uploaded_pairs(private=False))
+    assert set(drawn(app)) >= ON_A_PLANE and "Your file: income × age" in app.selectbox(key="data").options
+    sound(app.switch_page("one_number/page.py").run())
+    assert not any("×" in option for option in app.selectbox(key="data").options) and not app.error
 
 
 @pytest.mark.full
 def test_a_public_stand_in_may_be_downloaded() -> None:
-    app = visitor("play/page.py")
-    app.query_params["card"] = "all"
-    app.session_state["upload"] = uploaded(private=False)
-    app.session_state["data"] = "my-file"
-    app.run()
-    sound(app)
-    app.session_state["data_chart_more"] = True
-    assert has(ON_A_LINE, sound(app.run())) and app.get("download_button")
+    app = run_with(with_upload(uploaded(private=False)), {"data_chart_more": True})
+    assert has(ON_A_LINE, app) and app.get("download_button")
 
 
 SKEWED = generated_rows("skewed", n=500, bits=6, seed=3)

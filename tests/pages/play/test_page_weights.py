@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-from contextlib import redirect_stdout
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.queries.linear import LinearQueries
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import MAIN, sound
+from tests.pages.opening import MAIN, run_with, sound
 
 
 def opened(**link: str) -> AppTest:
@@ -21,8 +19,7 @@ def opened(**link: str) -> AppTest:
     app = AppTest.from_file(MAIN, default_timeout=600)
     for name, value in {"queries": "linear", "bits": "3", "card": "all", **link}.items():
         app.query_params[name] = value
-    app.session_state["why_open"] = True
-    return sound(app.run())
+    return run_with(app, {"why_open": True})
 
 
 def uploaded(app: AppTest, text: str) -> AppTest:
@@ -47,48 +44,24 @@ def test_a_link_out_of_range_gets_a_sentence() -> None:
     assert any("not one of the choices of “Weights”" in each.value for each in opened(weights="heavy").warning)
 
 
-@pytest.mark.parametrize("between", ["\t", " ", ";", ", "])
 @pytest.mark.parametrize("begins", ["", "\ufeff"], ids=["plain", "marked"])  # a spreadsheet marks what it saves
-def test_the_code_of_a_matrix_reads_it_whatever_stands_between_its_numbers(
-    between: str, begins: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_matrix_is_asked_as_it_is_and_its_code_reads_it_whatever_stands_between_its_numbers(
+    begins: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = np.linspace(0, 1, 24).reshape(3, 8)
-    matrix = begins + "\n".join(between.join(f"{value:.3f}" for value in row) for row in rows)
-    app = uploaded(opened(weights="matrix"), matrix)
-    queries = next(held for key, held in app.session_state["memory"].items() if key.startswith("weights|"))
-    assert isinstance(queries, LinearQueries)
-    (tmp_path / "asked.csv").write_text(matrix, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    names = {"np": np, "LinearQueries": LinearQueries, "dataset": SimpleNamespace(domain=queries.domain)}
-    assert eval(queries.code, names).packed == queries.packed
-
-
-@pytest.mark.full
-def test_a_matrix_is_asked_as_it_is_and_its_code_makes_it_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     app = opened(weights="matrix", mechanism="linear-net")
-    assert not drawn(app)
-    assert "8 cells" in app.info[0].value
-    matrix = "\n".join(",".join(f"{value:.3f}" for value in row) for row in np.linspace(0, 1, 24).reshape(3, 8))
-    app = uploaded(app, matrix)
-    assert "weights_chart" in drawn(app)
-    assert any("3 weighted sums" in each.value for each in app.markdown)
-    (tmp_path / "asked.csv").write_text(matrix)
-    monkeypatch.chdir(tmp_path)
-    key = next(key for key in app.session_state["memory"] if key.startswith("weights|"))
-    queries = app.session_state["memory"][key]
-    assert isinstance(queries, LinearQueries)
-    said = io.StringIO()
-    with redirect_stdout(said):
-        exec(
-            "import numpy as np\nfrom types import SimpleNamespace\nimport dpcore\n"
-            "from dpcore.queries.linear import LinearQueries\n"
-            "dataset = SimpleNamespace(domain=dpcore.Number(bits=3))\n"
-            f"print(({queries.code}).units.sum())",
-            {},
-        )
-    assert int(said.getvalue()) == queries.units.sum()
+    assert not drawn(app) and "8 cells" in app.info[0].value
+    rows = np.linspace(0, 1, 24).reshape(3, 8)
+    for between in (",", "\t", " ", ";", ", "):
+        matrix = begins + "\n".join(between.join(f"{value:.3f}" for value in row) for row in rows)
+        uploaded(app, matrix)
+        assert "weights_chart" in drawn(app) and any("3 weighted sums" in each.value for each in app.markdown)
+        [*_, queries] = (held for key, held in app.session_state["memory"].items() if key.startswith("weights|"))
+        assert isinstance(queries, LinearQueries)
+        Path("asked.csv").write_text(matrix, encoding="utf-8")
+        names = {"np": np, "LinearQueries": LinearQueries, "dataset": SimpleNamespace(domain=queries.domain)}
+        assert eval(queries.code, names).packed == queries.packed
+        assert (queries.units == 1000 * rows.round(3)).all()
 
 
 @pytest.mark.full

@@ -70,11 +70,3 @@ def test_how_wrong_shows_the_pinned_errors_on_the_same_axis() -> None:
     assert pinned["caption"].startswith("Pinned: Identity histogram, ε = 0.1: observed error ≤ ")
     assert moved["caption"].startswith("Identity histogram, ε = 1: observed error ≤ ")
     assert "pinned_worst" not in drawn(small(card="wrong"))
-
-
-def test_a_pin_that_does_not_fit_gets_a_sentence() -> None:
-    app = small(pin="no-such")
-    assert [each.value for each in app.warning] == [
-        "The link's value of “pin” is not one of the choices of “Compare with” here. Using the default instead."
-    ]
-    assert "pinned_chart" not in drawn(app)

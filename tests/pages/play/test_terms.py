@@ -13,7 +13,7 @@ from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
 from dpcore.queries.ranges import Thresholds
 from dpcore.randomness import Enumerate
 from tests.kit.problems import dataset_of
-from tests.pages.opening import opened, sound, texts
+from tests.pages.opening import opened, run_with, texts
 
 LINE = Number(bits=2)
 ROWS = [0, 0, 1, 3]
@@ -22,8 +22,7 @@ ROWS = [0, 0, 1, 3]
 def why(**link: str) -> tuple[str, list[str]]:
     """The page with *Why?* open, and its formulas."""
     app = opened("play/page.py", **link)
-    app.session_state["why_open"] = True
-    sound(app.run())
+    run_with(app, {"why_open": True})
     return texts(app), [each.value.strip("$\n") for each in app.latex]
 
 

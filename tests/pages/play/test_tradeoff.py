@@ -132,10 +132,8 @@ def test_more_than_everything_stands_in_a_strip_and_keeps_its_value() -> None:
     far = drawn(replace(CURVE, worst=7 * ONE, promised=np.array([[40.0, 0.04], [np.inf, np.inf]])))
     strip = far.one(Region)
     assert strip.role == "vacuous" and strip.label == "no guarantee" and strip.y is not None
-    assert (
-        strip.corner == "top left"
-        and drawn(replace(CURVE, worst=7 * ONE), epsilon=0.1).one(Region).corner == "top right"
-    )
+    assert strip.corner == "top left"
+    assert drawn(replace(CURVE, worst=7 * ONE), epsilon=0.1).one(Region).corner == "top right"
     assert strip.y[0] == 1 < strip.y[1] == far.y.high == drawn(replace(CURVE, worst=700 * ONE)).y.high
     beyond = far.one(Dots, role="mechanism:identity")
     assert strip.y[0] < numbers(beyond.y)[0] < strip.y[1], "4.2 of n"

@@ -10,18 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dprelease.ledger.records import Stored
-from dprelease.release import release
 from pages.charts.picture import Bars, numbers
 from pages.release.figure import released_counts
-from tests.kit.ledgers import STEWARD, few_rows, registered, request_of
+from tests.kit.ledgers import STEWARD, released_in, request_of
 from tests.pages.picture_checks import whole
 
 
 def released(tmp_path: Path, **changed: Any) -> pd.DataFrame:
-    ledger, dataset_id = registered(tmp_path)
-    stored = release(ledger, dataset_id, request_of(**changed), few_rows(), STEWARD)
-    assert isinstance(stored, Stored)
+    stored = released_in(tmp_path, request_of(**changed), by=STEWARD)
     return pd.read_csv(io.BytesIO(stored.files["counts.csv"]))
 
 

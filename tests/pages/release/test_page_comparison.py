@@ -20,7 +20,7 @@ from pages.shell.ledger.accounts import CACHED_ACCOUNT, HALTED, PRINTS
 from pages.shell.ledger.reading_progress import READING, STOPPED, Watched
 from pages.shell.ledger.spent import UNKNOWN
 from tests.kit.ledgers import SPEND
-from tests.pages.opening import as_steward, sound, visitor
+from tests.pages.opening import as_steward, run_with, sound, visitor
 from tests.pages.release.test_page_states import PAGE, came, press, registered, said, token
 
 __all__ = ["token"]
@@ -61,9 +61,7 @@ def test_of_filled_cells_no_share_is_told(bars: list[tuple[float, str]]) -> None
 
 def test_the_line_on_top_follows_a_comparison_in_the_same_visit(no_ledger: Path) -> None:
     def at_numbers_made_up() -> AppTest:
-        app = as_steward(visitor(PAGE))
-        app.query_params["data"] = "generated"
-        return sound(app.run())
+        return run_with(as_steward(visitor(PAGE)), link={"data": "generated"})
 
     app = press(at_numbers_made_up(), "Register")
     press(press(app, "Test run, free"), SPEND)
@@ -103,8 +101,7 @@ def test_a_look_that_was_stopped_stays_so_until_somebody_goes_on(no_ledger: Path
     app = registered()
     [name] = app.session_state[PRINTS]
     app.session_state[PRINTS], app.session_state[CACHED_ACCOUNT] = {}, None
-    app.session_state[HALTED] = name
-    app = sound(app.run())
+    run_with(app, {HALTED: name})
     assert STOPPED in said(app) and UNKNOWN.strip() in said(app) and app.session_state[PRINTS] == {}
     assert not any(each.label in ("Register", "Test run, free") for each in app.button), (
         "nobody knows which state it is"

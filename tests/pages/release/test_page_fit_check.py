@@ -33,7 +33,7 @@ from pages.shell.private.steward import FIT_ASKED
 from tests import ROOT
 from tests.kit.ledgers import SPEND, SPEND_OFF, STEWARD
 from tests.kit.sources import own
-from tests.pages.opening import sound, visitor
+from tests.pages.opening import run_with, sound, visitor
 from tests.pages.release.test_page_states import PAGE, press, said, token
 
 __all__ = ["token"]
@@ -152,8 +152,7 @@ def test_what_was_counted_is_on_no_wall(no_ledger: Path) -> None:
     """Neither in the page behind a presentation, nor on the page that follows where there is nothing to present."""
     app = press(before_the_charge(no_ledger), COUNT)
     assert NONE_FITS in [each.value for each in app.warning]
-    app.query_params["present"] = "1"
-    app = sound(app.run())
+    run_with(app, link={"present": "1"})
     assert "present" not in app.query_params and COUNT in [each.label for each in app.button]
     assert NONE_FITS not in [each.value for each in app.warning] and "You see true values" not in said(app)
 

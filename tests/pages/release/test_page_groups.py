@@ -34,8 +34,7 @@ def test_a_mean_by_two_columns_is_planned_rehearsed_and_released(no_ledger: Path
     app.selectbox(key="table").set_value("penguins")
     app = press(sound(app.run()), "Load an example")
     app.multiselect(key="plan_columns_penguins").set_value(["body_mass_g"])
-    app.multiselect(key="plan_by_penguins").set_value(["species", "sex"])
-    sound(app.run())
+    sound(app.multiselect(key="plan_by_penguins").set_value(["species", "sex"]).run())
     app.selectbox(key="plan_asked_penguins").set_value("by-mean")
     app = press(sound(app.run()), "Add")
     app = press(app, "Remove")
@@ -45,9 +44,14 @@ def test_a_mean_by_two_columns_is_planned_rehearsed_and_released(no_ledger: Path
     assert [each.statistic for each in plan.questions] == ["", "mean"]
     planned = [each.value for each in app.markdown if each.value.startswith("± ")]
     assert len(planned) == 2
+    [button] = [each for each in app.button if each.label == "Release it"]
+    assert "Until the data owner publishes it" in button.help
     app = press(app, "Release it")
+    assert app.session_state["carried"]["data"] == f"penguins.{plan.table.used[0].name}"
     app.switch_page(PAGE)  # as the button does, which a page without a browser does not follow for long
-    app = press(sound(app.run()), "Test run, free")
+    app = sound(app.run())
+    assert next(each for each in app.radio if each.label == "Request").value == "The plan: 2 statistics"
+    app = press(app, "Test run, free")
     assert "On mock data: " in said(app)
     _, sentence = [each.value for each in app.code]
     assert sentence.startswith("Mean of body_mass_g by species × sex: ") and sentence.endswith(f", {MOCK}")
@@ -56,6 +60,7 @@ def test_a_mean_by_two_columns_is_planned_rehearsed_and_released(no_ledger: Path
     assert "Entry 1, charged ε 1.75. Not published." in said(app)
     ledger, dataset_id = the(no_ledger)
     [stored] = ledger.stored(dataset_id)
+    assert len(stored.body["parts"]) == 2
     assert verify(certificate(stored), stored.files) == [] == check(ledger, dataset_id)
     assert MOCK not in said(app)
     _, lines = (stored.files[name] for name in sorted(stored.files))

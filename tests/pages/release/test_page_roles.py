@@ -29,7 +29,7 @@ from pages.shell.ledger.accounts import CACHED_ACCOUNT, HALTED, PRINTS
 from pages.shell.ledger.reading_progress import STOPPED
 from tests.kit.ledgers import ANALYST, SPEND, FewRows
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import STEWARD, sound, visitor
+from tests.pages.opening import STEWARD, run_with, sound, visitor
 from tests.pages.release.test_page_states import PAGE, press, said, the, token
 from tests.pages.shell.test_page_private import opened as with_private_file
 from tests.pages.uploads import uploaded
@@ -94,8 +94,7 @@ def test_others_see_what_is_published_and_nothing_else(no_ledger: Path, who: str
     assert ("Release again, ε 1" in labels(seen)) == analyst
     assert set(labels(seen)) <= {"Log out", "Release again, ε 1", "Open report", "Present", "Copy link"}
     # A release of other data has the same number.
-    app.selectbox(key="data").set_value("pets.species")
-    app = sound(app.run())
+    sound(app.selectbox(key="data").set_value("pets.species").run())
     next(each for each in app.radio if "same people" in each.label).set_value("")
     app = press(press(sound(app.run()), "Register"), "Test run, free")
     press(press(app, SPEND), "Publish, free")
@@ -129,8 +128,7 @@ def test_what_a_role_may_not_do_is_refused_and_not_only_hidden(no_ledger: Path) 
     """A press that was under way when the role was taken away."""
     app = came(ADA)
     app.user = {"is_logged_in": True, "email": GRACE, "email_verified": True}
-    next(each for each in app.button if each.label == "Register").click()
-    sound(app.run())
+    sound(next(each for each in app.button if each.label == "Register").click().run())
     assert not no_ledger.exists()
     app = press(press(came(ADA), "Register"), "Test run, free")
     app = clicked(in_as(app, GRACE), SPEND)
@@ -146,8 +144,7 @@ def test_true_values_are_for_stewards_where_persons_log_in(no_ledger: Path) -> N
     for who, role in ((ADA, Role.STEWARD), (GRACE, Role.ANALYST), (EVE, None)):
         app = with_private_file("play/page.py")
         app.secrets, app.user = SECRETS, {"is_logged_in": True, "email": who, "email_verified": True}
-        app.session_state["steward_choice"] = True
-        app = sound(app.run())
+        run_with(app, {"steward_choice": True})
         steward = role is Role.STEWARD
         assert bool([each for each in app.toggle if each.key == "steward_choice"]) == steward
         assert ("You see true values of private data" in said(app)) == steward
@@ -155,8 +152,7 @@ def test_true_values_are_for_stewards_where_persons_log_in(no_ledger: Path) -> N
 
 def clicked(app: AppTest, label: str) -> AppTest:
     """One run after a button: what it says is said once."""
-    next(each for each in app.button if each.label.startswith(label)).click()
-    return sound(app.run())
+    return sound(next(each for each in app.button if each.label.startswith(label)).click().run())
 
 
 def in_as(app: AppTest, who: str) -> AppTest:

@@ -18,11 +18,10 @@ from dpcore.data.readings import Columns
 from dpcore.mechanisms import entry
 from dpcore.queries.ranges import Cells
 from dprelease.ledger import true_value_access
-from dprelease.ledger.records import UNWRITABLE, LedgerError, Registration, Stored
+from dprelease.ledger.records import UNWRITABLE, LedgerError, Registration
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.true_value_access import note_access
 from dprelease.ledger.units import Price
-from dprelease.release import release
 from dprelease.requests.parts import Request, RequestPart
 from pages.release import request
 from pages.release.request import columns_from_rows, request_of
@@ -31,11 +30,23 @@ from pages.shell.ledger import spent
 from pages.shell.ledger.roles import ADMITTED
 from pages.shell.private.steward import fill_in
 from pages.shell.releasable import OnPage
-from tests.kit.ledgers import STEWARD
+from tests.kit.ledgers import STEWARD, stored_release
 from tests.kit.sources import own
-from tests.pages.data.test_page import OWN, give, grid_of, opened, press, steward, type_in, upload_of, use
+from tests.pages.data.test_page import (
+    OWN,
+    at_files,
+    give,
+    grid_of,
+    opened,
+    press,
+    source_of,
+    steward,
+    type_in,
+    upload_of,
+    use,
+)
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import file_of, sound, visitor
+from tests.pages.opening import file_of, run_with, sound, visitor
 
 CSV = "income\n" + "".join(f"{place % 97}\n" for place in range(300))
 NOMINAL = 100
@@ -63,8 +74,7 @@ def next_body(ledger: Ledger) -> Mapping[str, Any]:
         entry_key="identity", values={"epsilon": 0.5},
     )  # fmt: skip
     request = Request(parts=(question,), draw=draw)
-    stored = release(ledger, dataset_id, request, rows(), STEWARD)
-    assert isinstance(stored, Stored)
+    stored = stored_release(ledger, dataset_id, request, rows(), STEWARD)
     return stored.body
 
 
@@ -78,8 +88,7 @@ def certified(ledger: Ledger) -> bool:
 def admitted() -> AppTest:
     """The steward, where a file is brought."""
     app = opened(way=OWN)
-    app.session_state[ADMITTED] = True
-    return sound(app.run())
+    return run_with(app, {ADMITTED: True})
 
 
 def looking(app: AppTest | None = None) -> AppTest:
@@ -138,8 +147,7 @@ def test_who_is_admitted_later_has_looked_before(no_ledger: Path) -> None:
     ledger = registered(no_ledger)
     app = press(looking(stranger("untokened")), "Remove this file")
     assert not certified(ledger)
-    app.session_state[ADMITTED] = True
-    sound(app.run())
+    run_with(app, {ADMITTED: True})
     assert certified(ledger)
 
 
@@ -263,11 +271,9 @@ def test_bounds_read_off_a_stand_in_are_read_off_the_rows_that_are_registered(
     no_ledger: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger = registered(no_ledger)
-    app = opened(way=OWN)
-    app.radio(key="whose").set_value("stand-in").run()
-    app = use(press(give(app, CSV), "Fill in from the data"), "income")
-    source = upload_of(app)
-    assert source is not None and source.bounds_from_data
+    app = use(press(give(at_files(public=True), CSV), "Fill in from the data"), "income")
+    source = source_of(app)
+    assert source.bounds_from_data
     (dataset_id,) = ledger.dataset_ids()
     monkeypatch.setattr("streamlit.session_state", {})
     assert request_of(source, ledger.registration(dataset_id)).parts[0].bounds_from_data
@@ -282,8 +288,7 @@ def test_a_kind_that_was_guessed_is_read_off_the_rows_until_somebody_says_it() -
     assert grid_of(app, "smokes")["kind"] == "yes/no" and source is not None and source.bounds_from_data
     app = type_in(app, smokes={"kind": "number"})
     app = press(type_in(app, smokes={"kind": "yes/no"}), "Use this column")
-    source = upload_of(app)
-    assert source is not None and not source.bounds_from_data
+    assert not source_of(app).bounds_from_data
 
 
 def test_columns_that_were_filled_in_are_marked_in_a_plan_and_a_request(monkeypatch: pytest.MonkeyPatch) -> None:

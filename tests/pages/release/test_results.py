@@ -33,8 +33,7 @@ FAULTS = "pages.release.verify.faults_of_uploads"
 
 def verified(app: AppTest, **uploads: bytes) -> tuple[list[str], list[str]]:
     """Upload files, and return the sentences of success and of errors."""
-    app.file_uploader(key="release_verify").set_value([(name, each, "") for name, each in uploads.items()])
-    sound(app.run())
+    sound(app.file_uploader(key="release_verify").set_value([(name, each, "") for name, each in uploads.items()]).run())
     if VERIFIED in app.session_state and (job := app.session_state[jobs.JOBS].get(VERIFIED)):
         wait([job.future], timeout=60)
         sound(app.run())
@@ -127,8 +126,7 @@ def test_verifications_that_do_not_end_hold_up_no_other(
         monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
         app.file_uploader(key="release_verify").set_value([(CERTIFICATE, b"another", "")])
         job = sound(app.run()).session_state[jobs.JOBS][VERIFIED]
-        app.file_uploader(key="release_verify").set_value([])
-        sound(app.run())
+        sound(app.file_uploader(key="release_verify").set_value([]).run())
         assert job.future.result(timeout=60) is None, "a file that was removed is not kept for its verification"
     finally:
         ended.set()

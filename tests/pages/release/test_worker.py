@@ -141,8 +141,7 @@ def test_pages_do_not_wait_for_whoever_draws(no_ledger: Path) -> None:
     ledger, dataset_id = the(no_ledger)
     with ledger.turn(dataset_id), ledger.drawing(dataset_id):
         start = time.monotonic()
-        next(each for each in app.button if each.label == "Publish, free").click()
-        sound(app.run())
+        sound(next(each for each in app.button if each.label == "Publish, free").click().run())
         assert time.monotonic() - start < WAITS
         assert [each.value for each in app.error] == ["Another release is running. Nothing was charged."]
     assert "Published." in said(press(app, "Publish, free"))
@@ -152,10 +151,8 @@ def test_pages_do_not_wait_for_whoever_draws(no_ledger: Path) -> None:
 def test_a_new_version_does_not_wait_for_whoever_draws(no_ledger: Path) -> None:
     app = registered()
     ledger, dataset_id = the(no_ledger)
-    app.selectbox(key="data").set_value("pets.species")
-    app = sound(app.run())
-    next(each for each in app.radio if "same people" in each.label).set_value(dataset_id)
-    app = sound(app.run())
+    sound(app.selectbox(key="data").set_value("pets.species").run())
+    sound(next(each for each in app.radio if "same people" in each.label).set_value(dataset_id).run())
     with ledger.turn(dataset_id), ledger.drawing(dataset_id):
         start = time.monotonic()
         app = press(app, "Register")
@@ -193,8 +190,7 @@ def noting(then: Any, told: list[tuple[str, str]]) -> Any:
 def test_a_press_of_somebody_who_is_not_admitted_draws_nothing(no_ledger: Path) -> None:
     app = press(registered(), "Test run, free")
     app.session_state[ADMITTED], app.user = False, {}
-    next(each for each in app.button if each.label.startswith(SPEND)).click()
-    app = sound(app.run())
+    sound(next(each for each in app.button if each.label.startswith(SPEND)).click().run())
     ledger, dataset_id = the(no_ledger)
     assert ANOTHER in said(app) and TYPE_TOKEN in said(app)
     assert not ledger.outcomes(dataset_id) and not ledger.account(dataset_id).begun

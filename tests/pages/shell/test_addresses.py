@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from urllib.parse import urlsplit
 
 import pytest
@@ -22,16 +21,7 @@ def redirected(old: str, query: str = "") -> str:
     """Where the server sends a browser that asks for an old address."""
     [route] = [each for each in routes("/") if each.path == f"/{old}"]
     scope = {"type": "http", "method": "GET", "path": f"/{old}", "query_string": query.encode(), "headers": []}
-    sent = dict[str, str]()
-
-    async def send(message: dict[str, list[tuple[bytes, bytes]]]) -> None:
-        sent.update({name.decode(): value.decode() for name, value in message.get("headers", [])})
-
-    async def ask() -> None:
-        await route.endpoint(Request(scope))(scope, None, send)
-
-    asyncio.run(ask())
-    return sent["location"]
+    return str(route.endpoint(Request(scope)).headers["location"])
 
 
 def at(link: str) -> AppTest:

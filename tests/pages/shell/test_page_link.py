@@ -6,8 +6,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.data.test_page import elements, opened
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import DIRECTIONS, RANDOM_PRIVACY, sound
 
+TABLES = {"view": "All tables of k attributes"}
 POPOVERS = ("play", "ask", "robust", "sparse", "halfspaces", "marginals")
 """Pages with settings in a closed popover, one of them the preview seed."""
 
@@ -51,6 +53,37 @@ def test_a_bad_value_in_a_closed_popover_gets_one_sentence_in_sight(page: str) -
     assert app.get("popover") and not any(each.type == "alert" for each in hidden)
     # Said when the link arrives, and not again of what is now on the screen.
     assert not warnings(sound(app.number_input(key="seed").set_value(3).run()))
+
+
+@pytest.mark.parametrize(
+    ("page", "wrong", "beside"),
+    [
+        ("play", {"data": "no-such-data", "mechanism": "<script>", "n": "-1"}, {}),
+        ("play", {"data": "my-file", "queries": "'; DROP TABLE", "bits": "1e9", "epsilon": "1000"}, {}),
+        ("play", {"pin": "no-such"}, {}),
+        ("ask", {"ask": "<script>", "ask-updates": "0", "ask-questions-about": "cats"}, {}),
+        ("robust", {"data": "no-such-data", "robust": "<script>", "delta": "17"}, {}),
+        ("marginals", {"cube": "<script>", "cube-rows": "17", "width": "40"}, {}),
+        ("marginals", {"cube": "my-file"}, {}),
+        ("marginals", {"tables-of": "<script>", "tables-method": "fourier-tables", "tables-k": "4"}, TABLES),
+        ("halfspaces", {"vectors": "<script>", "angle": "400", "margin": "2", "halfspaces-projections": "3"}, {}),
+        ("halfspaces", {"vectors": "my-file"}, {}),
+        ("sparse", {"sparse": "<script>"}, {}),
+        ("sparse", {"grid-rows": "17"}, {"sparse": "figure-2"}),
+        ("limits", {"median-n": "0", "median-bits": "7", "median-epsilon": "-1"}, {}),
+        ("data", {"way": "magic"}, {}),
+    ],
+    ids=str,
+)
+def test_each_wrong_value_gets_a_sentence_and_the_page_goes_on(
+    page: str, wrong: dict[str, str], beside: dict[str, str]
+) -> None:
+    app = sound(at(page, **wrong, **beside))
+    assert len(warnings(app)) == len(wrong) and drawn(app)
+    assert not [
+        value for value in wrong.values() if len(value) > 1 and any(f" {value}" in told for told in warnings(app))
+    ]
+    assert not [told for told in warnings(app) if "<" in told]
 
 
 @pytest.mark.parametrize("text", ["1e400", "inf", "-inf", "1_0"])

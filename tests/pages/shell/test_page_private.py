@@ -23,6 +23,7 @@ from pages.data.upload import SessionFile
 from pages.shell.private.data_in_use import MOCK_DATA
 from pages.shell.tasks.memory import with_progress
 from tests.cases import full_but
+from tests.kit import searched
 from tests.kit.chance.numbers import has_number, inflated
 from tests.pages import opening
 from tests.pages.drawn_charts import component, drawn, headline, sent_states
@@ -246,8 +247,8 @@ def test_a_target_says_which_epsilon_promises_it() -> None:
     app.selectbox(key="mechanism").set_value(key).run()
     sound(app.number_input(key="epsilon").set_value(float(epsilon)).run())
     assert 1.9 < float(app.metric[0].value.rstrip("%")) <= 2
-    wall = re.search("Below ε = ([0-9.]+) this error is impossible", said)
-    assert wall and float(wall[1]) < float(epsilon)
+    wall = searched("Below ε = ([0-9.]+) this error is impossible", said)
+    assert float(wall[1]) < float(epsilon)
 
 
 @pytest.mark.parametrize(

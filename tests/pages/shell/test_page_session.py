@@ -33,6 +33,7 @@ from tests.pages.data.test_page import (
     opened,
     press,
     shows_number,
+    source_of,
     steward,
     type_in,
     upload_of,
@@ -111,8 +112,7 @@ def test_a_file_whose_reading_was_left_is_not_kept(monkeypatch: pytest.MonkeyPat
     app = opened(way=OWN)
     with monkeypatch.context() as patch:
         patch.setattr("pages.data.upload.read_table", lambda *_, **__: st.stop())
-        app.file_uploader[0].upload("people.csv", b"age\n41\n")
-        sound(app.run())
+        sound(app.file_uploader[0].upload("people.csv", b"age\n41\n").run())
     assert [each.data for files in kept.file_storage.values() for each in files.values()] == [b"age\n41\n"]
     sound(app.switch_page("learn/page.py").run())
     assert not any(kept.file_storage.values())
@@ -123,7 +123,9 @@ def test_forgetting_outlives_a_link_that_names_the_file(tmp_path: Path, monkeypa
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     app = declared_pay(give(opened(way=OWN, **dict.fromkeys(PRIVATE_KEYS, "x")), "pay\n41\n"))
     table = weakref.ref(app.session_state["file"].table)
+    assert list(tmp_path.rglob("*.parquet"))
     press(app, "Remove this file")
+    assert app.radio(key="whose").value == "private" and "declare-1" not in repr(app.session_state)
     for page in ("play/page.py", "data/page.py"):
         sound(switch_page(app, page).run())
     assert not app.session_state.get("file") and upload_of(app) is None
@@ -196,8 +198,7 @@ def test_labels_read_by_the_steward_go_with_the_switch_on_every_page(page: str) 
 def test_a_list_of_labels_that_was_edited_is_still_the_data_s() -> None:
     app = press(steward(give(opened(way=OWN), TRADE_FILE), on=True), "Fill in from the data")
     type_in(app, trade={"labels": f"{TRADES[1]}; something else"})
-    source = upload_of(press(app, "Use this column"))
-    assert source is not None and source.bounds_from_data
+    assert source_of(press(app, "Use this column")).bounds_from_data
     steward(app, on=False)
     assert not told(app) and not kept(app) and upload_of(app) is None
     assert grid_of(app, "trade")["kind"] == "number", "its kind was read, too"
@@ -208,8 +209,7 @@ def test_labels_somebody_typed_stay_theirs() -> None:
     type_in(app, trade={"kind": "category", "labels": "one; two"})
     press(app, "Use this column")
     steward(steward(app, on=True), on=False)
-    source = upload_of(app)
-    assert source is not None and not source.bounds_from_data
+    assert not source_of(app).bounds_from_data
 
 
 def test_groups_are_named_no_earlier_than_figures_are_shown() -> None:
@@ -274,6 +274,17 @@ def test_the_steward_of_one_file_is_not_that_of_the_next() -> None:
     assert not app.session_state["steward_choice"] and "Fill in from the data" not in labels(app)
 
 
+def served(
+    monkeypatch: pytest.MonkeyPatch, *active: str, uploads: MemoryUploadedFileManager | None = None
+) -> list[str]:
+    """A server of which these sessions are active; the list of those that it closes."""
+    closed, files = list[str](), uploads or MemoryUploadedFileManager("/files")
+    has = active.__contains__
+    server = SimpleNamespace(is_active_session=has, close_session=closed.append, uploaded_file_mgr=files)
+    monkeypatch.setattr("streamlit.runtime.get_instance", lambda: server)
+    return closed
+
+
 def test_every_file_of_a_session_goes_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     class Held:
         forgotten = False
@@ -282,12 +293,7 @@ def test_every_file_of_a_session_goes_with_it(monkeypatch: pytest.MonkeyPatch) -
             self.forgotten = True
 
     one, two = Held(), Held()
-    closed: list[str] = []
-    server = SimpleNamespace(
-        is_active_session=lambda _: False, close_session=closed.append,
-        uploaded_file_mgr=MemoryUploadedFileManager("/files"),
-    )  # fmt: skip
-    monkeypatch.setattr("streamlit.runtime.get_instance", lambda: server)
+    closed = served(monkeypatch)
     monkeypatch.setattr(streamlit_internals, "get_script_run_ctx", lambda: SimpleNamespace(session_id="tab"))
     monkeypatch.setattr(session, "_last_connected", {})
     session.has_file(one)
@@ -298,14 +304,10 @@ def test_every_file_of_a_session_goes_with_it(monkeypatch: pytest.MonkeyPatch) -
 
 def test_bytes_that_no_page_read_go_with_their_session(monkeypatch: pytest.MonkeyPatch) -> None:
     """Streamlit would keep those of a closed tab until somebody else's visit."""
-    closed: list[str] = []
-    active, uploads = {"open"}, MemoryUploadedFileManager("/files")
+    uploads = MemoryUploadedFileManager("/files")
+    closed = served(monkeypatch, "open", uploads=uploads)
     for name in ("open", "closed"):
         uploads.add_file(name, UploadedFileRec(file_id="1", name="people.csv", type="text/csv", data=b"age\n41\n"))
-    server = SimpleNamespace(
-        is_active_session=active.__contains__, close_session=closed.append, uploaded_file_mgr=uploads
-    )
-    monkeypatch.setattr("streamlit.runtime.get_instance", lambda: server)
     monkeypatch.setattr(session, "_last_connected", {})
     session.end_abandoned(0.0)
     session.end_abandoned(session.GRACE)
@@ -315,12 +317,7 @@ def test_bytes_that_no_page_read_go_with_their_session(monkeypatch: pytest.Monke
 
 
 def test_a_file_stays_while_something_is_drawn_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    closed: list[str] = []
-    server = SimpleNamespace(
-        is_active_session=lambda _: False, close_session=closed.append,
-        uploaded_file_mgr=MemoryUploadedFileManager("/files"),
-    )  # fmt: skip
-    monkeypatch.setattr("streamlit.runtime.get_instance", lambda: server)
+    closed = served(monkeypatch)
     monkeypatch.setattr(streamlit_internals, "get_script_run_ctx", lambda: SimpleNamespace(session_id="tab"))
     monkeypatch.setattr(session, "_last_connected", {"tab": (0.0, ())})
     draw: Future[None] = Future()

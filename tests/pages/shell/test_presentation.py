@@ -26,7 +26,7 @@ from tests.pages.learn.directions.test_page import with_file as with_private_arr
 from tests.pages.learn.random_privacy.test_page import with_private_file as with_private_cells
 from tests.pages.learn.test_population import with_private_halves
 from tests.pages.learn.test_subset import with_private_bits
-from tests.pages.opening import DIRECTIONS, RANDOM_PRIVACY, opened, sound, texts
+from tests.pages.opening import DIRECTIONS, RANDOM_PRIVACY, opened, run_with, sound, texts
 from tests.pages.play.test_groups import private_table
 from tests.pages.shell.test_page_private import SECRET
 from tests.pages.shell.test_page_private import opened as with_private_file
@@ -176,8 +176,7 @@ def test_a_presentation_shows_no_true_value_of_private_rows_whatever_the_switch_
     app = with_private_file(page, steward_choice=True)
     assert [each for each in badges if "not protected" in each], "elsewhere the steward sees them"
     badges.clear()
-    app.query_params["present"] = "1"
-    app = sound(app.run())
+    run_with(app, link={"present": "1"})
     assert not [each for each in badges if "private" in each or "not protected" in each]
     assert "You see true values" not in texts(app) and str(SECRET) not in everything(app)
     assert app.query_params.get("present") or not app.session_state["steward_choice"]
@@ -187,9 +186,7 @@ def test_a_presentation_shows_no_true_value_of_private_rows_whatever_the_switch_
 @pytest.mark.parametrize("page", SHOWN[:2])
 def test_true_values_ask_again_once_a_presentation_is_over(page: str, way: str, badges: list[str]) -> None:
     """A link that was typed begins one while the switch is on; at its end they were on the wall at once."""
-    app = with_private_file(page, steward_choice=True, data="bimodal")
-    app.query_params["present"] = "1"
-    app = sound(app.run())
+    app = run_with(with_private_file(page, steward_choice=True, data="bimodal"), link={"present": "1"})
     assert app.session_state["steward_choice"], "public rows are presented"
     if way == "button":
         app.button[[each.label for each in app.button].index("End (Esc)")].click()
@@ -224,8 +221,7 @@ def test_nor_does_any_other_page_that_can_hold_a_private_file(place: str, badges
     sound(app.toggle(key="steward_choice").set_value(True).run())
     assert [each for each in badges if "not protected" in each], "elsewhere the steward sees them"
     badges.clear()
-    app.query_params["present"] = "1"
-    app = sound(app.run())
+    run_with(app, link={"present": "1"})
     assert not [each for each in badges if "private" in each or "not protected" in each]
     assert "You see true values" not in texts(app)
     assert app.query_params.get("present") or not app.session_state["steward_choice"]

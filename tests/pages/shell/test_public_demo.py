@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pytest
 import streamlit as st
 from starlette.responses import PlainTextResponse
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 from streamlit import config
 
 from pages.shell.server.headers import content_policy
 from pages.shell.server.host_origin import DEMONSTRATION, NO_FILES, HostOriginMiddleware, is_public_demo
-from tests.kit import ran
+from tests.pages.asgi import messages
 from tests.pages.opening import opened, sound
 
 HOST = "teacher.example.org"
@@ -21,17 +21,8 @@ HOST = "teacher.example.org"
 def answer(method: str, path: str, *, host: str = HOST, origin: str = "") -> tuple[int, str]:
     """Status and text of the app behind its doors."""
     headers = [(b"host", host.encode()), *([(b"origin", origin.encode())] if origin else [])]
-    scope: Scope = {"type": "http", "method": method, "path": path, "headers": headers}
-    told: list[Message] = []
-
-    async def receive() -> Message:
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    async def send(message: Message) -> None:
-        told.append(message)
-
-    ran(HostOriginMiddleware(PlainTextResponse("the app"))(scope, receive, send))
-    return told[0]["status"], told[1]["body"].decode()
+    start, body = messages(HostOriginMiddleware(PlainTextResponse("the app")), path, method=method, headers=headers)
+    return start["status"], body["body"].decode()
 
 
 @pytest.fixture
@@ -61,14 +52,7 @@ def socket_under(host: str) -> list[str]:
     async def inside(_: Scope, __: Receive, ___: Send) -> None:
         allowed.extend(st.get_option("server.allowedHosts"))
 
-    async def receive() -> Message:
-        return {"type": "websocket.connect"}
-
-    async def send(_: Message) -> None:
-        """Refusals go nowhere."""
-
-    scope: Scope = {"type": "websocket", "path": "/_stcore/stream", "headers": [(b"host", host.encode())]}
-    ran(HostOriginMiddleware(inside)(scope, receive, send))
+    messages(HostOriginMiddleware(inside), "/_stcore/stream", kind="websocket", headers=[(b"host", host.encode())])
     return allowed
 
 

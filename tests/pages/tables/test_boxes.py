@@ -19,7 +19,7 @@ from pages.charts.words import percent, percent_up
 from pages.data.upload import SessionFile
 from tests.kit.chance.numbers import has_number
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import printed_by_code, sound, visitor
+from tests.pages.opening import printed_by_code, run_with, sound, visitor
 from tests.pages.tables.opening import opened, texts
 
 CHARTS = {"tables_boxes_chart", "marginals_worst_chart"}
@@ -79,8 +79,7 @@ def test_own_columns_are_drawn_as_made_up_rows_and_nothing_of_the_file_is_shown(
     app.session_state["file"] = held
     for place, high in enumerate(("120", "1000000")):
         app.session_state[f"{held.prefix}{place}-from"], app.session_state[f"{held.prefix}{place}-to"] = "0", high
-    app.session_state["boxes-of"] = "my-file"
-    sound(app.run())
+    run_with(app, {"boxes-of": "my-file"})
     assert set(drawn(app)) >= CHARTS and not app.error
     assert app.multiselect(key=f"{held.prefix}boxes-columns").options == ["age", "pay"]
     assert not any(has_number(texts(app), 777_000 + i) for i in range(900)) and "simulated" in texts(app)

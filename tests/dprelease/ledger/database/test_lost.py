@@ -23,7 +23,7 @@ from dprelease.ledger.stores import database
 from dprelease.ledger.stores.postgres import PostgresConnection
 from dprelease.ledger.stores.selection import ADDRESS
 from dprelease.release import release
-from tests.kit.ledgers import STEWARD, few_rows, registered, request_of
+from tests.kit.ledgers import STEWARD, few_rows, registered, request_of, stored_release
 
 pytestmark = pytest.mark.engines
 SECRET = "correct-horse"
@@ -303,8 +303,7 @@ def test_a_long_draw_keeps_nobody_else_waiting(tmp_path: Path, monkeypatch: pyte
     _, other = registered(tmp_path, rows=few_rows((1.0, 2.0)))
 
     def meanwhile() -> None:
-        came = release(ledger, other, request_of(), few_rows((1.0, 2.0)), STEWARD)
-        assert isinstance(came, Stored), "another data set"
+        stored_release(ledger, other, rows=few_rows((1.0, 2.0)), by=STEWARD)
         registered(tmp_path, rows=few_rows((3.0,)))
         assert ledger.account(dataset_id).begun and check(ledger, dataset_id) == []
 

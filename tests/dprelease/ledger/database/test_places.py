@@ -22,7 +22,7 @@ from dprelease.ledger.stores.selection import ADDRESS
 from dprelease.ledger.units import Price
 from dprelease.release import release
 from tests.dprelease.ledger.database.conftest import new_database
-from tests.kit.ledgers import STEWARD, few_rows, registered, request_of
+from tests.kit.ledgers import STEWARD, few_rows, registered, request_of, stored_release
 
 pytestmark = pytest.mark.engines
 PROGRAMS = Path(os.environ.get("POSTGRES_PROGRAMS", ""))
@@ -151,8 +151,7 @@ def test_a_dump_put_into_another_database_adds_up_and_goes_on(
     """As the README has it."""
     Ledger.open(tmp_path)
     ledger, dataset_id = registered(tmp_path)
-    came = release(ledger, dataset_id, request_of(), few_rows(), STEWARD)
-    assert isinstance(came, Stored)
+    came = stored_release(ledger, dataset_id, by=STEWARD)
     dumped = subprocess.run(
         [PROGRAMS / "pg_dump", "--schema=dpscope*", f"--dbname={address}"], stdout=subprocess.PIPE, check=True
     ).stdout

@@ -36,6 +36,7 @@ from tests.pages.data.test_page import (
     labels,
     opened,
     press,
+    source_of,
     steward,
     type_in,
     upload_of,
@@ -119,8 +120,7 @@ def test_persons_and_codes_for_missing_values_are_taken_over_and_said() -> None:
     text = everything(app)
     assert "The description protects persons: check the column that identifies them." in text
     assert "Its codes for missing values are now under Format." in text
-    source = upload_of(use(app, "age"))
-    assert source is not None and source.person_rows == 3
+    assert source_of(use(app, "age")).person_rows == 3
     other = describe(visits(), SCHEMA | {"dpscope": {"person": "nobody here", "personRows": 3}})
     assert box(other, "Who is protected?").value == "row"
 
@@ -136,8 +136,7 @@ def test_names_are_matched_as_the_table_s_were_made_safe() -> None:
 def test_labels_that_the_grid_cannot_hold_are_left_to_the_user() -> None:
     enum = {"type": "string", "constraints": {"enum": [" a; b ", "", "c"]}}
     app = describe(visits(), {"fields": [{"name": "smoker", **enum}]})
-    source = upload_of(use(app, "smoker"))
-    assert source is not None and source.domain == Labels(labels=("a; b", "c"))
+    assert source_of(use(app, "smoker")).domain == Labels(labels=("a; b", "c"))
     enum["constraints"] = {"enum": ["a\nb", "c"]}
     app = describe(visits(), {"fields": [{"name": "smoker", **enum}]})
     assert not grid_of(app, "smoker")["labels"] and "1 column has no labels: declare it." in everything(app)
@@ -251,8 +250,8 @@ def test_what_releases_declared_fills_the_grid_of_the_same_rows_with_one_click(n
     cells = grid_of(app, "pay")
     assert [cells[each] for each in ("kind", "from", "to", "bins")] == ["number", "0", "4096", 64]
     assert "From earlier releases, check it." in everything(app) and not app.error
-    source = upload_of(use(app, "pay"))
-    assert source is not None and source.domain == fine and not source.bounds_from_data
+    source = source_of(use(app, "pay"))
+    assert source.domain == fine and not source.bounds_from_data
 
 
 def test_releases_are_offered_to_the_data_owner_of_the_same_rows_alone(no_ledger: Path) -> None:

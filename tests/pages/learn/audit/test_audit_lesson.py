@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from urllib.parse import parse_qs, urlencode
 
 import numpy as np
@@ -20,11 +19,12 @@ from pages.charts.picture import Bars, Dots, Region, Rule, numbers
 from pages.learn.audit import figure
 from pages.learn.audit.lesson import ANSWERS, CHEAT, LINE_UP, VIEWS
 from pages.shell.controls import audit_link
+from tests.kit import searched
 from tests.kit.statistics import clopper_pearson
 from tests.pages.drawn_charts import drawn
 from tests.pages.learn.test_page import opened, texts
 from tests.pages.lessons import sound
-from tests.pages.opening import DIRECTIONS, RANDOM_PRIVACY, switch_page
+from tests.pages.opening import DIRECTIONS, RANDOM_PRIVACY, run_with, switch_page
 from tests.pages.opening import opened as page
 from tests.pages.opening import sound as at_rest
 
@@ -100,10 +100,8 @@ def test_nothing_of_the_verdict_is_told_before() -> None:
 def test_random_privacy_is_refuted_and_the_lesson_says_why() -> None:
     app = opened(lesson="audit", audit_shown="true", audit_of="sparse_histogram")
     page_text = texts(app)
-    assert (
-        "Refuted as a guarantee for all data: at least" in page_text
-        and "Release therefore refuses mechanisms with a γ" in page_text
-    )
+    assert "Refuted as a guarantee for all data: at least" in page_text
+    assert "Release therefore refuses mechanisms with a γ" in page_text
     # What it claims, of rows drawn at random, is possible with these dots.
     (chart,) = drawn(app).values()
     assert "if the claim is true" not in str(chart) and "impossible if the claim held for all data" in str(chart)
@@ -194,8 +192,7 @@ def test_a_link_to_the_audit_is_followed_even_where_another_mechanism_was_audite
 
 def test_plan_audits_the_mechanism_of_a_question() -> None:
     app = page("plan/page.py")
-    app.session_state["plan_preview"] = True
-    app.run()
+    run_with(app, {"plan_preview": True})
     link = audited(app, "Test this privacy claim")
     assert link["lesson"] == "audit" and float(link["epsilon"]) > 0
     shown = opened(**{name.replace("-", "_"): value for name, value in link.items()})
@@ -236,8 +233,7 @@ def test_the_lesson_says_how_many_programs_there_are_and_how_runs_and_failures_a
 def test_bounds_of_a_look_are_rounded_to_the_side_where_they_hold() -> None:
     seen = found("wrong-sensitivity")
     look = seen.rounds[-1]
-    match = re.search(r"The probabilities are at least ([\d.]+)% and at most ([\d.]+)%\.", figure.scores(seen).sentence)
-    assert match is not None
+    match = searched(r"The probabilities are at least ([\d.]+)% and at most ([\d.]+)%\.", figure.scores(seen).sentence)
     least, most = (float(each) / 100 for each in match.groups())
     assert 0.99 * look.more <= least <= look.more and look.fewer <= most <= 1.01 * look.fewer
     hover = figure.loss(seen, epsilon=1.0).one(Dots, role="released").hover

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,7 @@ from pages.learn.directions.rows_charts import (
     rows_in_the_plane,
     rows_on_the_sphere,
 )
+from tests.kit import searched
 from tests.pages.learn.test_lessons import lesson
 from tests.pages.opening import texts
 from tests.pages.picture_checks import whole
@@ -283,10 +283,9 @@ def test_the_inner_product_is_a_quarter_of_a_difference_and_one_matrix_in_ten_mo
 def test_95_of_100_releases_stay_within_what_is_told_of_directions_with_the_margin() -> None:
     """Their worst error, drawn again with the lesson's seed and rounded up; and no smaller number would do."""
     words = texts(lesson("directions"))
-    said = re.search(
+    said = searched(
         r"For directions with the margin, 95% of releases have an error of at most \*\*([\d.]+)%\*\*", words
     )
-    assert said is not None
     seen = every_direction(n=10_000, gap=0.7, directions=4, epsilon=1.0, seed=1)
     worst = released_errors(n=10_000)[:, seen.promised].max(axis=1)
     told = float(said[1]) / 100

@@ -27,10 +27,11 @@ from pages.learn.directions.own_data import MIN_TRIALS, trials_for
 from pages.learn.directions.rows_charts import degrees_of
 from pages.shell.controls import Value
 from tests.cases import full_but
+from tests.kit import searched
 from tests.kit.halfspaces import hidden_rows
 from tests.pages import opening
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import DIRECTIONS, printed_by_code, sound, texts, visitor
+from tests.pages.opening import DIRECTIONS, printed_by_code, run_with, sound, texts, visitor
 from tests.pages.test_papers import LINES
 
 CSV = b"a,b,c\n" + b"".join(b"%d,%d,%d\n" % (i % 7 - 3, i % 11 - 5, i % 5) for i in range(400)) + b",1,2\n"
@@ -208,8 +209,8 @@ def test_a_release_has_one_largest_error_wherever_it_is_told() -> None:
     app = sound(opened())
     around, beside = (drawn(app)[key]["sentence"] for key in (CIRCLE_CHART, ANGLES))
     told = f"around the circle, at {len(CIRCLE)} directions, mean over releases: Halfspace release "
-    seen = re.search(r"at (\d+) directions, .* Its mean over [\d,]+ releases is ([\d.]+%)\.", around)
-    assert seen is not None and int(seen[1]) == len(CIRCLE)
+    seen = searched(r"at (\d+) directions, .* Its mean over [\d,]+ releases is ([\d.]+%)\.", around)
+    assert int(seen[1]) == len(CIRCLE)
     assert f"{told}{seen[2]}," in beside
 
 
@@ -227,30 +228,10 @@ def test_few_releases_where_one_takes_long() -> None:
     assert trials_for(asked_of(vectors_of("penguins")), 344) == 200
 
 
-@pytest.mark.parametrize(
-    "link",
-    [
-        {"vectors": "<script>"},
-        {"vectors": "my-file"},
-        {"angle": "400"},
-        {"margin": "2"},
-        {"halfspaces-projections": "3"},
-    ],
-    ids=str,
-)
-def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -> None:
-    app = sound(opened(**link))
-    assert len(app.warning) == 1 and "<" not in app.warning[0].value
-    assert set(drawn(app)) >= FLAT
-
-
 def with_file(*, private: bool) -> AppTest:
     """The page with a held file whose first two columns were chosen and declared."""
     held = SessionFile(origin=Uploaded(table=read_table(CSV, name="own.csv"), private=private, digest="0"), turn=1)
-    app = visitor(DIRECTIONS)
-    app.session_state["file"] = held
-    app.session_state["vectors"] = "my-file"
-    app.run()
+    app = run_with(visitor(DIRECTIONS), {"file": held, "vectors": "my-file"})
     app.multiselect(key=f"{held.prefix}vector-columns").set_value(["a", "b"]).run()
     for place, (low, high) in enumerate(((-4.0, 4.0), (-6.0, 6.0))):
         app.number_input(key=f"{held.prefix}vector-{place}-from").set_value(low)
@@ -260,8 +241,7 @@ def with_file(*, private: bool) -> AppTest:
 
 def moved_by(app: AppTest) -> str:
     """What the page says of projections, once they are opened."""
-    app.session_state["halfspaces_moved_open"] = True
-    sound(app.run())
+    run_with(app, {"halfspaces_moved_open": True})
     (said,) = (each.value for each in app.markdown if "pairs of your rows, sampled" in each.value)
     return str(said)
 
@@ -306,8 +286,7 @@ def test_an_own_public_file() -> None:
 
 def test_private_rows_show_nothing_until_their_steward_asks() -> None:
     app = with_file(private=True)
-    app.session_state["halfspaces_moved_open"] = True
-    app.run()
+    run_with(app, {"halfspaces_moved_open": True})
     assert not drawn(app) and "private" in app.info[0].value
     assert "released:" not in str([each.value for each in app.header])
     assert "True" not in texts(app).replace("“", "")
@@ -325,8 +304,7 @@ def test_the_table_cites_statements_of_the_map_and_its_ratio_is_of_its_own_numbe
     names = [what for what, *_ in LINES["Blum, Ligett and Roth (2013)"]]
     assert any("Claim 6.7, Theorem 6.9" in name for name in names)
     table = next(each.value for each in app.markdown if "dimensions T =" in str(each.value))
-    found = re.search(r"\| ([\d,]+) \| ([\d,]+) times the (\d+) dimensions that rows have", table)
-    assert found
+    found = searched(r"\| ([\d,]+) \| ([\d,]+) times the (\d+) dimensions that rows have", table)
     dimensions, times, before = (int(each.replace(",", "")) for each in found.groups())
     assert times == round(dimensions / before) > 1
     assert before == vectors_of("digits").dataset().records.shape[1]

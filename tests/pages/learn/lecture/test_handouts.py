@@ -34,8 +34,7 @@ def lecture(*keys: str, **link: str) -> AppTest:
 def printed(*keys: str) -> tuple[str, list[LessonRecord]]:
     """The handout of these lessons, as the button makes it, and what was collected."""
     app = lecture(*keys)
-    app.button[[each.label for each in app.button].index("Make the handout")].click()
-    app.run()
+    app.button[[each.label for each in app.button].index("Make the handout")].click().run()
     assert not app.exception and not app.error and not app.warning
     records = app.session_state["lecture_handout"].records
     assert [each.proto.label for each in app.get("download_button")] == ["Download the handout (HTML)"]
@@ -94,8 +93,7 @@ def test_a_handout_has_the_lessons_initial_settings_and_nobody_s_answers() -> No
     app = lecture("attack-me")
     app.session_state["attack-me-bits"] = [1, 2]
     app.session_state["attack-me-counts"] = "noisy"
-    app.button[[each.label for each in app.button].index("Make the handout")].click()
-    app.run()
+    app.button[[each.label for each in app.button].index("Make the handout")].click().run()
     [record] = app.session_state["lecture_handout"].records
     [usual] = printed("attack-me")[1]
     assert record.result == usual.result and "with exact counts" in record.result.lower()

@@ -20,8 +20,7 @@ FIVE = ("odds", "audit", "margins", "attack-me", "median")
 
 
 def press(app: AppTest, label: str) -> AppTest:
-    app.button[[each.label for each in app.button].index(label)].click()
-    app.run()
+    app.button[[each.label for each in app.button].index(label)].click().run()
     assert not app.exception, [each.message for each in app.exception]
     return app
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +19,7 @@ from pages.charts.words import percent
 from pages.learn.margins import figure
 from pages.learn.margins.lesson import POPULATION, SURVEYS, VIEWS
 from tests.dpcore.mechanisms.grouped.tables import problem_of, queries_of
+from tests.kit import searched
 from tests.pages.drawn_charts import drawn
 from tests.pages.learn.test_lessons import lesson, numbers_in, told
 from tests.pages.lessons import interval, sound
@@ -51,12 +51,11 @@ def counted(shown: Picture) -> list[int]:
 
 
 def said(words: str) -> list[int]:
-    match = re.search(
+    match = searched(
         r"(\d+) of 20 intervals of the noise hold the population's 30%; (\d+) hold the share of the people asked. With "
         r"the sampling error, (\d+) hold the population's.",
         words,
     )
-    assert match
     return [int(each) for each in match.groups()]
 
 
@@ -95,10 +94,8 @@ def test_chances_of_a_count_are_sums_of_its_law(epsilon: float) -> None:
     shown = sound(figure.normal(epsilon))
     at = numbers(shown.one(Curve, role="other-0").x).tolist().index(epsilon)
     usual, least = (float(numbers(shown.one(Curve, role=role).y)[at]) for role in ("other-0", "theory"))
-    match = re.search(
-        r"\(± ([\d.]+)\) holds .* in ([\d.]+)% of releases; ± (\d+) holds it in ([\d.]+)%", shown.sentence
-    )
-    assert match and f"At ε = {epsilon:g}, a count ± 1.96 standard" in shown.sentence
+    match = searched(r"\(± ([\d.]+)\) holds .* in ([\d.]+)% of releases; ± (\d+) holds it in ([\d.]+)%", shown.sentence)
+    assert f"At ε = {epsilon:g}, a count ± 1.96 standard" in shown.sentence
     half, k = float(match[1]), int(match[3])
     q = math.exp(-epsilon)
     assert half == pytest.approx(1.96 * math.sqrt(2 * q) / (1 - q), rel=0.005)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 
 import pytest
@@ -15,14 +14,14 @@ from dplab.audit.exact import paired_laws
 from dplab.sparse import shown_chances
 from pages.charts.words import percent
 from pages.learn.random_privacy.warning import PETS, TRIALS
+from tests.kit import searched
 from tests.pages.learn.test_lessons import lesson
 from tests.pages.opening import sound, texts
 
 
 def test_pets_names_and_rows_are_counted() -> None:
     words, table = texts(lesson("sparse-data")), load_sample("pets")
-    said = re.search(r"Of Seattle's ([\d,]+) licensed pets, \*\*only one\*\* lives in zip code (\w+)\.", words)
-    assert said is not None
+    said = searched(r"Of Seattle's ([\d,]+) licensed pets, \*\*only one\*\* lives in zip code (\w+)\.", words)
     dataset = PETS.dataset()
     counts = {dataset.domain.describe(cell): int(rows) for cell, rows in enumerate(dataset.histogram)}
     assert int(said[1].replace(",", "")) == sum(counts.values()) and counts[said[2]] == 1
@@ -35,10 +34,8 @@ def test_pets_names_and_rows_are_counted() -> None:
 @pytest.mark.parametrize("gamma", [0.01, 0.1, 0.5])
 def test_from_so_many_rows_on_empty_cells_may_stay_empty_and_not_from_fewer(gamma: float) -> None:
     words = texts(lesson("sparse-data", **{"sparse-data-gamma": str(gamma)}))
-    said = re.search(
-        r"With (\d+) cells and γ = ([\d.]+), empty cells may stay empty if n is at least ([\d,]+)\.", words
-    )
-    assert said is not None and float(said[2]) == gamma
+    said = searched(r"With (\d+) cells and γ = ([\d.]+), empty cells may stay empty if n is at least ([\d,]+)\.", words)
+    assert float(said[2]) == gamma
     cells, rows = int(said[1]), int(said[3].replace(",", ""))
     assert cells == len(PETS.dataset().histogram)
     chances = [lone_row_chance(cells=cells, n=n, condition="paper") for n in (rows - 1, rows)]

@@ -11,7 +11,7 @@ from dplab.sparse import LossFigure, grid_example, line_example, lone_row, rows_
 from pages.charts.words import percent
 from pages.learn.random_privacy.warning import pet_names
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import RANDOM_PRIVACY, sound, texts, visitor
+from tests.pages.opening import RANDOM_PRIVACY, run_with, sound, texts, visitor
 from tests.pages.uploads import uploaded
 
 ALONE = "sparse_alone_chart"
@@ -134,19 +134,9 @@ def test_the_warning_is_about_a_real_licence() -> None:
     assert 0 < unique < names and f"**{unique:,}**" in text and dataset.domain.describe(cell) in text
 
 
-@pytest.mark.parametrize("link", [{"sparse": "<script>"}, {"grid-rows": "17", "sparse": "figure-2"}], ids=str)
-def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -> None:
-    app = sound(opened(**link))
-    assert len(app.warning) == 1 and set(drawn(app)) >= CHARTS
-
-
 def with_private_file() -> AppTest:
     """The page about a private column."""
-    app = visitor(RANDOM_PRIVACY)
-    app.session_state["upload"] = uploaded(private=True)
-    app.session_state["data"] = "my-file"
-    app.session_state["sparse"] = "data"
-    return sound(app.run())
+    return run_with(visitor(RANDOM_PRIVACY), {"upload": uploaded(private=True), "data": "my-file", "sparse": "data"})
 
 
 def test_private_data_show_nothing_until_their_steward_asks() -> None:

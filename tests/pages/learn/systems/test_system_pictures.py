@@ -42,10 +42,8 @@ def test_the_promise_is_drawn_where_the_margin_is_and_nowhere_else() -> None:
     promised = numbers(picture.one(Curve, role="theory").y)
     assert np.isnan(promised[1]) and (promised[[0, 2, 3]] == 0.01).all()
     assert picture.one(Rule, role="guess").y == 0.05
-    assert (
-        "has an error of at most 0.5% in 3 of 4 directions" in picture.sentence
-        and "and up to 20% in the others" in picture.sentence
-    )
+    assert "has an error of at most 0.5% in 3 of 4 directions" in picture.sentence
+    assert "and up to 20% in the others" in picture.sentence
     unkept = directions.errors(releases=around([False] * 4, [0.1] * 4), n=1000, epsilon=1.0, guess=0.05)
     assert "counts guarantees no error: no direction has margin 0.25. Its errors are up to 20%." in unkept.sentence
     nowhere = checked(unkept)
@@ -63,10 +61,8 @@ def test_releases_of_two_clouds_keep_the_promise_where_it_is_made() -> None:
     crowded = every_direction(n=1000, gap=0.0, directions=4, epsilon=1.0, seed=1)
     empty = directions.errors(releases=crowded, n=1000, epsilon=1.0, guess=0.05)
     assert not crowded.promised.any() and np.isnan(crowded.worst)
-    assert (
-        "guarantees no error: no direction has margin 0.383. " in empty.sentence
-        and "No direction has the margin: no error is guaranteed." in empty.caption
-    )
+    assert "guarantees no error: no direction has margin 0.383. " in empty.sentence
+    assert "No direction has the margin: no error is guaranteed." in empty.caption
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 from starlette.datastructures import Headers
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 from streamlit import config, runtime
 
 from pages.shell.server import access
@@ -26,7 +26,7 @@ from pages.shell.server.access import (
     take_code,
 )
 from pages.shell.server.host_origin import UPLOADS
-from tests.kit import ran
+from tests.pages.asgi import messages
 
 CODE, KEY = "a-code", "k" * 43
 
@@ -53,20 +53,9 @@ def asked(
     **headers: str,
 ) -> tuple[int, Headers]:
     """Status and headers of an answer."""
-    sent: list[Message] = []
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    async def receive() -> Message:
-        return {"type": "http.request"}
-
-    scope = {
-        "type": kind, "method": method, "path": path, "query_string": query.encode(),
-        "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()],
-    }  # fmt: skip
-    ran(middleware(scope, receive, send))
-    return sent[0]["status"], Headers(raw=sent[0]["headers"])
+    named = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    start, *_ = messages(middleware, path, query=query, method=method, kind=kind, headers=named)
+    return start["status"], Headers(raw=start["headers"])
 
 
 def brought(key: str) -> str:

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 from websockets.frames import Frame, Opcode
 
 from pages.shell.server.headers import content_policy
 from pages.shell.server.host_origin import FOREIGN_HOST, FOREIGN_ORIGIN, HostOriginMiddleware, refusal
 from pages.shell.server.redaction import STRUCK, redacted
 from run import HERE
-from tests.kit import ran
+from tests.pages.asgi import messages
 
 ALLOWED = ["app.example.org", "*.example.net"]
 OWN = "127.0.0.1:8501"
@@ -60,20 +60,13 @@ def test_other_origins_are_refused_another_port_of_this_machine_too(origin: str)
 @pytest.mark.parametrize("path", ["/_stcore/metrics", "/below/_stcore/metrics", "/_stcore/metrics/", "/_stcore/health"])
 def test_sizes_of_sessions_are_told_to_nobody(path: str) -> None:
     """Streamlit answers with the exact bytes of every upload, by which a stranger measures somebody's file."""
-    reached, statuses = list[str](), list[int]()
+    reached = list[str]()
 
     async def inside(scope: Scope, _: Receive, __: Send) -> None:
         reached.append(scope["path"])
 
-    async def send(message: Message) -> None:
-        statuses.append(message.get("status", 0))
-
-    async def receive() -> Message:
-        return {"type": "http.request"}
-
-    scope = {"type": "http", "method": "GET", "path": path, "headers": [(b"host", OWN.encode())]}
-    ran(HostOriginMiddleware(inside)(scope, receive, send))
-    assert (reached == [path]) == (path == "/_stcore/health") == (403 not in statuses)
+    answer = messages(HostOriginMiddleware(inside), path, headers=[(b"host", OWN.encode())])
+    assert (reached == [path]) == (path == "/_stcore/health") == (403 not in [each.get("status") for each in answer])
 
 
 def test_the_policy_lets_nothing_in_from_elsewhere() -> None:

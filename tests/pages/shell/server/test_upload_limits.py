@@ -9,7 +9,7 @@ import pytest
 import streamlit as st
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
@@ -17,7 +17,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from pages.shell.server.host_origin import UPLOADS
 from pages.shell.server.upload_limits import SERVER_SIZES, SESSION_FILES, SESSION_SIZES, UploadLimits
 from tests import ROOT
-from tests.kit import ran
+from tests.pages.asgi import messages
 
 LARGEST = 1 << 20
 """Bytes of one file, as the server is set here."""
@@ -44,23 +44,13 @@ class Server:
 
     def put(self, place: str, sizes: Iterable[int], *, announced: int | None = None) -> int:
         """The status of an upload that arrives in pieces; what is raised in between is answered further inside."""
-        sent: list[Message] = []
-        pieces = [{"type": "http.request", "body": bytes(size), "more_body": True} for size in sizes]
-        pieces.append({"type": "http.request", "body": b"", "more_body": False})
-
-        async def receive() -> Message:
-            return pieces.pop(0)
-
-        async def send(message: Message) -> None:
-            sent.append(message)
-
         headers = [] if announced is None else [(b"content-length", str(announced).encode())]
-        scope = {"type": "http", "method": "PUT", "path": f"{UPLOADS}{place}", "headers": headers}
+        body = [*map(bytes, sizes), b""]
         try:
-            ran(self.limits(scope, receive, send))
+            start, *_ = messages(self.limits, f"{UPLOADS}{place}", method="PUT", headers=headers, body=body)
         except HTTPException as refused:
             return refused.status_code
-        return int(sent[0]["status"])
+        return int(start["status"])
 
     @property
     def held(self) -> int:

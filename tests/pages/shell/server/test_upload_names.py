@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from starlette.requests import Request
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from pages.shell.server.upload_names import LONGEST_HEAD, LONGEST_NAME, UploadNames
-from tests.kit import ran
+from tests.pages.asgi import messages
 
 CONTENT = b'age,filename="x"\r\n\r\n41,"name=""y"' + bytes(range(256))
 
@@ -20,17 +20,7 @@ def upload(name: bytes) -> bytes:
 def sent(body: bytes, *, pieces: int) -> tuple[int, str, bytes]:
     """The answer's status, and name and content that reach the app, when the body comes in pieces of so many bytes."""
     arrived: dict[str, bytes] = {}
-    status = [0]
     parts = [body[i : i + pieces] for i in range(0, len(body), pieces)]
-    waiting: list[Message] = [
-        {"type": "http.request", "body": part, "more_body": i < len(parts)} for i, part in enumerate(parts, start=1)
-    ]
-
-    async def receive() -> Message:
-        return waiting.pop(0)
-
-    async def send(message: Message) -> None:
-        status[0] = message.get("status", status[0])
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         async with Request(scope, receive).form() as form:
@@ -38,15 +28,10 @@ def sent(body: bytes, *, pieces: int) -> tuple[int, str, bytes]:
             assert not isinstance(file, str) and file.filename
             arrived[file.filename] = await file.read()
 
-    scope = {
-        "type": "http",
-        "method": "PUT",
-        "path": "/_stcore/upload_file/s/f",
-        "headers": [(b"content-type", b"multipart/form-data; boundary=b")],
-    }
-    ran(UploadNames(app)(scope, receive, send))
+    form = (b"content-type", b"multipart/form-data; boundary=b")
+    answer = messages(UploadNames(app), "/_stcore/upload_file/s/f", method="PUT", headers=[form], body=parts)
     name, content = next(iter(arrived.items()), ("", b""))
-    return status[0], name, content
+    return max((each.get("status", 0) for each in answer), default=0), name, content
 
 
 @pytest.mark.parametrize("pieces", [7, 1 << 16])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from pages.tables.marginals.usefulness import (
     model_picture,
     refusal,
 )
+from tests.kit import searched
 from tests.kit.chance.numbers import has_number
 from tests.pages.drawn_charts import drawn
 from tests.pages.lessons import interval, sound
@@ -63,8 +63,7 @@ def test_coefficients_are_those_of_the_file_and_more_intervals_of_released_table
     )
     male = rows[:, domain.names.index("sex")] == 1
     exact = sm.OLS(hours, sm.add_constant(np.stack([age, male], axis=1).astype(np.float64))).fit()
-    told = re.search(r"as if real: (\d) of 3 intervals .*; released tables: (\d) of 3", sentence(app, MODEL))
-    assert told
+    told = searched(r"as if real: (\d) of 3 intervals .*; released tables: (\d) of 3", sentence(app, MODEL))
     app.session_state["tables_model_numbers"] = True
     sound_app(app.run())
     frame = next(each.value for each in app.dataframe if "real rows: coefficient" in each.value)
@@ -80,8 +79,7 @@ def test_coefficients_are_those_of_the_file_and_more_intervals_of_released_table
 def test_the_measures_are_told_beside_other_real_rows() -> None:
     app = useful(tables_of="penguins")
     words = sentence(app, USE)
-    found = re.search(r"synthetic rows are off by ([\d.]+), of other real rows by ([\d.]+)\. They predict sex", words)
-    assert found
+    found = searched(r"synthetic rows are off by ([\d.]+), of other real rows by ([\d.]+)\. They predict sex", words)
     made, other = map(float, found.groups())
     assert 0 < other < made < 1
     assert "They predict sex with an AUC of " in words

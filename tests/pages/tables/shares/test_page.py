@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 
 import numpy as np
 import pytest
@@ -30,8 +29,9 @@ from dplab.measure import finish
 from pages.charts.words import percent, percent_up
 from pages.data.upload import SessionFile
 from pages.tables.own_file import parse_predicate
+from tests.kit import searched
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import printed_by_code, sound, visitor
+from tests.pages.opening import printed_by_code, run_with, sound, visitor
 from tests.pages.tables.opening import CHARTS, opened, sentence, texts
 
 LISTS = {"marginals_lists_chart", "marginals_worst_chart"}
@@ -79,8 +79,8 @@ def test_the_page_tells_the_core_s_errors_and_plan() -> None:
     assert "If one-way functions exist, no polynomial-time *differentially private* algorithm makes good" in text
     said = sentence(app, "marginals_errors_chart")
     assert f"{percent_up(by_polynomial)} by the polynomial" in said and f"{percent_up(directly)} directly" in said
-    halfway = re.search(r"The error of the bounds' midpoint is \*\*([\d.]+)%", text)
-    assert halfway and float(halfway.group(1)) < 100 * by_polynomial
+    halfway = searched(r"The error of the bounds' midpoint is \*\*([\d.]+)%", text)
+    assert float(halfway.group(1)) < 100 * by_polynomial
     assert "midpoint of its bounds, " in text
     assert describe_error(mechanism.accuracy(problem, 0.05), n=problem.n, bold=True) in text
     assert set(drawn(app)) >= CHARTS and not app.error and not app.warning
@@ -131,8 +131,7 @@ def test_a_smaller_epsilon_makes_larger_errors_and_adding_rows_hangs_on_a_public
     app = sound(opened(**SMALL))
 
     def error() -> float:
-        found = re.search(r"at most ([\d.]+)%", app.header[0].value)
-        assert found
+        found = searched(r"at most ([\d.]+)%", app.header[0].value)
         return float(found.group(1))
 
     assert "not met" not in texts(app)
@@ -167,40 +166,16 @@ def test_one_query_is_answered_three_ways() -> None:
     assert "Pick an attribute." in [each.value for each in app.caption]
 
 
-@pytest.mark.parametrize(
-    ("link", "named"),
-    [
-        (
-            {"cube": "<script>", "cube-rows": "17", "width": "40"},
-            ("“cube”", "“cube-rows”", "“Attributes per query k”"),
-        ),
-        ({"cube": "my-file"}, ("",)),
-    ],
-    ids=str,
-)
-def test_a_bad_link_gets_a_sentence_for_each_value_and_the_page_goes_on(
-    link: dict[str, str], named: tuple[str, ...]
-) -> None:
-    app = sound(opened(**link))
-    for value, name, warning in zip(link.values(), named, app.warning, strict=True):
-        assert name in warning.value and value not in warning.value
-    assert set(drawn(app)) >= CHARTS
-
-
 CSV = b"age,sex,smokes\n" + b"".join(b"%d,%s,%d\n" % (i % 80, b"fm"[i % 2 : i % 2 + 1], i % 3 == 0) for i in range(600))
 
 
 def with_file(*, private: bool) -> AppTest:
     """The page with a held file, three of whose columns were turned into attributes."""
     held = SessionFile(origin=Uploaded(table=read_table(CSV, name="own.csv"), private=private, digest="0"), turn=1)
-    app = visitor("tables/page.py")
-    app.session_state["file"] = held
-    app.session_state["cube"] = "my-file"
-    app.run()
+    app = run_with(visitor("tables/page.py"), {"file": held, "cube": "my-file"})
     app.multiselect(key=f"{held.prefix}cube-columns").set_value(["age", "sex", "smokes"]).run()
     app.text_input(key=f"{held.prefix}cube-0").set_value(">= 40, < 18")
-    app.text_input(key=f"{held.prefix}cube-1").set_value("f")
-    return sound(app.run())
+    return sound(app.text_input(key=f"{held.prefix}cube-1").set_value("f").run())
 
 
 def test_an_own_public_file() -> None:
@@ -291,12 +266,9 @@ RULES = b"first,says,second,then,last\n" + b"sun,yes,not near,no,yes\nnot sun,0,
 def with_lists(*, private: bool) -> AppTest:
     """The page with a held file of lists of two rules about two variables."""
     held = SessionFile(origin=Uploaded(table=read_table(RULES, name="own.csv"), private=private, digest="0"), turn=1)
-    app = visitor("tables/page.py")
-    app.query_params["view"] = "Decision lists"
-    app.query_params["rules"] = "2"
-    app.session_state["file"] = held
-    app.session_state["lists-of"] = "my-file"
-    app.run()
+    app = run_with(
+        visitor("tables/page.py"), {"file": held, "lists-of": "my-file"}, link={"view": "Decision lists", "rules": "2"}
+    )
     assert "Name the variables of the conditions." in [each.value for each in app.caption] and not drawn(app)
     return sound(app.text_input(key=f"{held.prefix}lists-variables").set_value("sun, near").run())
 
