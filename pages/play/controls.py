@@ -117,7 +117,7 @@ def at_epsilon(recipe: Recipe, bar: DeltaGenerator, *, beside: Callable[[], None
 
 def ask_epsilon(parameter: Parameter, *, default: float, beside: Callable[[], None] = lambda: None) -> float:
     """Draw ε as a number, which the link holds, and as a slider that updates the pictures, with a control beside."""
-    check_link("epsilon", parameter=parameter, default=default)
+    check_link("epsilon", parameter=parameter)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         slider = st.container(width="stretch", key="epsilon_track")
         with st.container(width=110):

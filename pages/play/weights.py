@@ -35,7 +35,7 @@ def ask_weights(domain: Domain) -> LinearQueries | None:
     )  # fmt: skip
     if kind == OWN:
         return _own(domain)
-    check_link("weight_queries", parameter=COUNT, default=50)
+    check_link("weight_queries", parameter=COUNT)
     max_count = min(int(COUNT.high), MAX_WEIGHTS // domain.ordered)
     count = st.slider(
         "Number of queries", int(COUNT.low), int(COUNT.high), 50, key=in_link("weight_queries"), bind="query-params"

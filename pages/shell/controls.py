@@ -143,7 +143,7 @@ def audit_this(entry: Entry, values: Mapping[str, Value], relation: Neighbours) 
     st.page_link("learn/page.py", label="Test this privacy claim", query_params=audit_link(entry, values, relation))
 
 
-def check_link(key: str, *, parameter: Parameter, default: Value) -> None:
+def check_link(key: str, *, parameter: Parameter) -> None:
     """Warn of a value in the link that is out of range: the control itself would drop it silently."""
     text = st.query_params.get(key)
     if text is None or parameter.boolean or parameter.choices:
@@ -224,7 +224,7 @@ def whole(
 
     The range may follow the data: a value kept from other data moves into it.
     """
-    check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
+    check_link(key, parameter=Parameter(label=label, low=low, high=high))
     previous = SessionKey(key, default)
     if previous.is_set and not low <= previous.value <= high:
         previous.value = min(max(previous.value, low), high)
@@ -314,7 +314,7 @@ def number(parameter: Parameter, *, key: str, default: float) -> float:
     def from_slider() -> None:
         st.session_state[key] = st.session_state[slider_key]
 
-    check_link(key, parameter=parameter, default=default)
+    check_link(key, parameter=parameter)
     with _place(key):
         row = st.container(horizontal=True, vertical_alignment="bottom")
         slider_place, entry_place = row.container(width="stretch"), row.container(width=ENTRY)
@@ -365,7 +365,7 @@ def control(entry: Entry, name: str, parameter: Parameter) -> Value:
     if parameter.log:
         value = number(parameter, key=key, default=float(default))
         return round(value) if parameter.integer else value
-    check_link(key, parameter=parameter, default=default)
+    check_link(key, parameter=parameter)
     return float(
         st.slider(
             label, parameter.low, parameter.high, float(default), key=in_link(key), help=shown, bind="query-params"

@@ -62,7 +62,6 @@ def lesson() -> None:
         "An attacker knows only who is in which group. How many of the 16 answers follow from the "
         f"{'private' if noisy else 'exact'} counts?",
         label="Your guess, people",
-        low=0,
         high=16,
         default=8,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -95,7 +96,6 @@ def lesson() -> None:
         f"The class {query_class.title} has {questions:,} queries on {points} points here. How many points "
         "can it shatter?",
         label="Your guess, points",
-        low=0,
         high=12,
         default=3,
     )
@@ -108,6 +108,7 @@ def lesson() -> None:
         f"**{shattering.sentence()}** You guessed {guess}. {GIVES if scale is None else ''} {kit.THEORY}",
         verdict=screen.verdict(guess, shattering.lower_bound, unit=" points") if shattering.exact else "",
     )
+    claim: dict[str, Any] = {"epsilon": loss, "neighbours": Neighbours.REPLACE_ONE, "beta": BETA}
     attackable = scale is None and hidden_points(shattering) >= 2
     chosen_view = kit.pictures("dimension", *(VIEWS if attackable else VIEWS[:2]))
     if chosen_view == VIEWS[2]:
@@ -116,34 +117,16 @@ def lesson() -> None:
             lambda: attack_class(query_class.weights, shattering, seed=SEED),
             label="Reconstructing halves.",
         )
-        kit.picture(
-            figure.reconstructed(attacks),
-            key="dimension_attack",
-            badge=f"{query_class.badge} · simulated, preview sampler, seed {SEED}",
-        )
+        badge = f"{query_class.badge} · simulated, preview sampler, seed {SEED}"
+        kit.picture(figure.reconstructed(attacks), key="dimension_attack", badge=badge)
     elif chosen_view == VIEWS[0]:
-        kit.picture(
-            figure.matrix(weights=query_class.weights, shattering=shattering),
-            key="dimension_matrix",
-            badge=query_class.badge,
-        )
+        shown = figure.matrix(weights=query_class.weights, shattering=shattering)
+        kit.picture(shown, key="dimension_matrix", badge=query_class.badge)
     else:
-        bounds = errors_by_rows(
-            weights=query_class.weights,
-            shattering=shattering,
-            scale=scale,
-            epsilon=loss,
-            neighbours=Neighbours.REPLACE_ONE,
-            beta=BETA,
-        )
-        kit.picture(
-            figure.worst_errors(bounds, dimension=shattering.upper_bound),
-            key="dimension_worth",
-            badge=f"exact theory · ε = {exactly(loss)} · β = {BETA:g} · rows replaced",
-        )
-    bound = dimension_bounds.hidden_half(
-        shattering, scale=scale, repeats=1, epsilon=loss, neighbours=Neighbours.REPLACE_ONE, beta=BETA
-    )
+        bounds = errors_by_rows(weights=query_class.weights, shattering=shattering, scale=scale, **claim)
+        badge = f"exact theory · ε = {exactly(loss)} · β = {BETA:g} · rows replaced"
+        kit.picture(figure.worst_errors(bounds, dimension=shattering.upper_bound), key="dimension_worth", badge=badge)
+    bound = dimension_bounds.hidden_half(shattering, scale=scale, repeats=1, **claim)
     rows = max(1, hidden_points(shattering) // 2)
     wall = packing_wall(query_class.weights, n=rows, epsilon=loss, beta=BETA) if points > 1 else None
     kit.theorem(

@@ -13,7 +13,7 @@ from pages.learn.directions.own_data import own_data
 from pages.learn.directions.projection import CHANCE
 from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import stops
-from pages.shell.tasks.memory import remember, with_progress
+from pages.shell.tasks.memory import remember_call, with_progress
 
 VIEWS = ("Every direction", "Fewer dimensions")
 
@@ -53,15 +53,10 @@ def lesson() -> None:
 
 def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, drawn: int) -> None:
     """Draw the errors around the circle, and the guaranteed error."""
-    errors = remember(
-        f"limits-directions|{n}|{gap}|{measured}|{loss}|{drawn}",
-        lambda: every_direction(n=n, gap=gap, directions=measured, epsilon=loss, seed=drawn),
-    )
-    kit.picture(
-        charts.errors(releases=errors, n=n, epsilon=loss, guess=guess / 100),
-        key="directions_errors",
-        badge=f"true: generated rows · released: simulated, {TRIALS} releases, preview sampler, seed {drawn}",
-    )
+    errors = remember_call(every_direction, n=n, gap=gap, directions=measured, epsilon=loss, seed=drawn)
+    shown = charts.errors(releases=errors, n=n, epsilon=loss, guess=guess / 100)
+    badge = f"true: generated rows · released: simulated, {TRIALS} releases, preview sampler, seed {drawn}"
+    kit.picture(shown, key="directions_errors", badge=badge)
     sentence = f"an error of up to **{percent_up(errors.beyond)}**, also from rows between two measured directions"
     if not errors.promised.any():
         sentence = f"No direction has the margin, so no error is guaranteed: answers have {sentence}"
@@ -99,11 +94,8 @@ def _fewer(drawn: int) -> None:
         lambda: distortions(vectors_of("digits").dataset().records, chance=CHANCE, seed=drawn),
         label="Projecting rows.",
     )
-    kit.picture(
-        charts.moved(distortion=distortion),
-        key="directions_moved",
-        badge=f"true: bundled digits · simulated: random signs, seed {drawn}",
-    )
+    badge = f"true: bundled digits · simulated: random signs, seed {drawn}"
+    kit.picture(charts.moved(distortion=distortion), key="directions_moved", badge=badge)
     paper = printed(margin=0.5, alpha=0.1, dimensions=distortion.before, beta=BETA, epsilon=1.0)
     place = distortion.dimensions.index(16)
     moved = significant(float(distortion.products[place].max()))

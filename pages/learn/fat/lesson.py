@@ -55,7 +55,6 @@ def lesson() -> None:
         "fat",
         f"One release at ε = {exactly(epsilon)}. The weights 1 and 0 (γ = 0.5) become about 0.51 and 0.49 "
         "(γ = 0.01). What happens to the share that the attacker finds?",
-        label="Your guess",
         answers=ANSWERS,
     )
     badge = f"true: generated secret · released: simulated, preview sampler, seed {draw_seed}"
@@ -93,24 +92,18 @@ def lesson() -> None:
         {"fat-scale": kit.stop(0.01), "fat-picture": VIEWS[2]},
     )
     chosen = kit.pictures("fat", *VIEWS)
-    if chosen != VIEWS[2]:
-        shown = (
-            figure.by_scale(scales=SCALES, shares=runs.shares, scale=scale)
-            if chosen == VIEWS[0]
-            else figure.weights(runs, scale=scale)
-        )
-        kit.picture(shown, key="fat_scale" if chosen == VIEWS[0] else "fat_weights", badge=badge)
-        return
+    if chosen == VIEWS[0]:
+        shown = figure.by_scale(scales=SCALES, shares=runs.shares, scale=scale)
+        return kit.picture(shown, key="fat_scale", badge=badge)
+    if chosen == VIEWS[1]:
+        return kit.picture(figure.weights(runs, scale=scale), key="fat_weights", badge=badge)
     errors = remember(
         f"limits-fat|{points}|{scale}|{uneven}|{neighbours}|{draw_seed}",
         lambda: measured_errors(points=points, levels=runs.levels, scale=scale, neighbours=neighbours, seed=draw_seed),
     )
     forbidden = unavoidable(epsilon_grid(epsilon), points=points, scale=scale, spread=spread, neighbours=neighbours)
-    kit.picture(
-        figure.errors_by_epsilon(forbidden=forbidden, points=points, epsilon=epsilon, measured=errors),
-        key="fat_constants",
-        badge=badge,
-    )
+    shown = figure.errors_by_epsilon(forbidden=forbidden, points=points, epsilon=epsilon, measured=errors)
+    kit.picture(shown, key="fat_constants", badge=badge)
 
 
 LESSON = kit.Lesson(

@@ -35,18 +35,14 @@ def lesson() -> None:
         f"Now move that pet to another zip code. Of 100 releases at ε = {exactly(loss)}, how many still show a pet in "
         f"{place}?",
         label="Your guess, of 100",
-        low=0,
         high=100,
         default=40,
     )
     shares = alone_chances(epsilon=loss, gamma=gamma, condition="paper", seed=drawn)
     there, elsewhere = (float(each) for each in shares[1])
     spared = lone_row_chance(cells=cells, n=dataset.n, condition="paper") <= gamma
-    kit.picture(
-        figure.lone_row_shares(shares, guess=guess / 100, spared=spared),
-        key="alone_shown",
-        badge=badge(PETS, seed=drawn),
-    )
+    shown = figure.lone_row_shares(shares, guess=guess / 100, spared=spared)
+    kit.picture(shown, key="alone_shown", badge=badge(PETS, seed=drawn))
     kit.show_result(
         f"If the pet is there, **{percent(there)}** of the releases show it; if not, **{percent(elsewhere)}** do"
         f"{': a count there proves it' if spared else ''}; you guessed {guess}. {kit.SIMULATED}",

@@ -8,7 +8,7 @@ from pages.charts.words import percent
 from pages.learn import kit, screen
 from pages.learn.margins import figure
 from pages.shell.controls import stops
-from pages.shell.tasks.memory import remember
+from pages.shell.tasks.memory import remember_call
 
 VIEWS = ("Twenty surveys", "±1.96 deviations", "One person, two counters")
 """Its pictures."""
@@ -31,14 +31,10 @@ def lesson() -> None:
         "margins",
         f"n = {n:,}, ε = {exactly(loss)}. How many of the {figure.SHOWN} intervals hold the population's {share}?",
         label=f"Your guess, of {figure.SHOWN}",
-        low=0,
         high=figure.SHOWN,
         default=10,
     )
-    seen = remember(
-        f"margins|{n}|{loss}|{seed}",
-        lambda: draw_surveys(n=n, population=POPULATION, epsilon=loss, surveys=SURVEYS, seed=seed),
-    )
+    seen = remember_call(draw_surveys, n=n, population=POPULATION, epsilon=loss, surveys=SURVEYS, seed=seed)
     hold, own, wider = (int(each[: figure.SHOWN].sum()) for each in seen.hits)
     chosen = kit.pictures("margins", *VIEWS)
     if chosen == VIEWS[0]:

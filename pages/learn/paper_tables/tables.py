@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import streamlit as st
 
@@ -33,7 +32,7 @@ from pages.learn.paper_tables import simulated
 from pages.shell.controls import choice, stops, whole
 from pages.shell.links import in_link
 from pages.shell.presentation import set_extra_height
-from pages.shell.tasks.memory import remember, with_progress
+from pages.shell.tasks.memory import remember, remember_call, with_progress
 
 BETA, DELTA = 0.05, 1e-6
 ALPHAS, ROWS = (0.01, 0.02, 0.05, 0.1, 0.2), (1000, 10_000, 100_000, 1_000_000)
@@ -121,11 +120,7 @@ def _population(loss: float) -> SystemTable:
         errors = population_errors(name, bits=bits, alpha=alpha, epsilon=loss, beta=BETA)
         return simulated.population(errors, alpha=alpha)
 
-    return SystemTable(
-        table=table,
-        run=run,
-        simulated=False,
-    )
+    return SystemTable(table=table, run=run, simulated=False)
 
 
 def _open(loss: float) -> SystemTable:
@@ -147,8 +142,8 @@ def _intervals(loss: float) -> SystemTable:
 
 def _rectangles(loss: float) -> SystemTable:
     levels, n = whole("Levels of cuts L", 3, 4, 3, key="printed-levels"), _rows()
-    build = partial(rectangle_table, levels=levels, n=n, epsilon=loss, beta=BETA, seed=SEED)
-    return SystemTable(table=remember(f"rectangles|{levels}|{n}|{loss}", build))
+    table = remember_call(rectangle_table, levels=levels, n=n, epsilon=loss, beta=BETA, seed=SEED)
+    return SystemTable(table=table)
 
 
 def _halfspaces(loss: float) -> SystemTable:

@@ -53,9 +53,8 @@ def lesson() -> None:
     if chosen == VIEWS[0]:
         kit.picture(figure.biases(degrees=degree_table, bias=bias, guess=guess), key="polynomials_bias", badge=BADGE)
     elif chosen == VIEWS[1]:
-        kit.picture(
-            figure.step(polynomial=best_polynomial(width=width, degree=needed)), key="polynomials_step", badge=BADGE
-        )
+        shown = figure.step(polynomial=best_polynomial(width=width, degree=needed))
+        kit.picture(shown, key="polynomials_step", badge=BADGE)
     else:
         shown = figure.against_rows(errors=errors, width=width, attributes=attributes)
         kit.picture(shown, key="polynomials_rows", badge=f"{BADGE}; ε = {exactly(loss)}, δ = {exactly(delta)}")

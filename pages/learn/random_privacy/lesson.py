@@ -19,7 +19,7 @@ from pages.learn.random_privacy.controls import GRID_ROWS, RandomPrivacySettings
 from pages.learn.random_privacy.own_data import own_data
 from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import choice, stops
-from pages.shell.tasks.memory import remember
+from pages.shell.tasks.memory import remember_call
 
 VIEWS = ("Total errors", "The histograms", "Growth of the error")
 FIGURES = {"figure-1": "25 cells, 2 full (the paper's Figure 1)", "figure-2": "400 cells, 16 full (Figure 2)"}
@@ -124,7 +124,7 @@ def _show_theorem(settings: RandomPrivacySettings, *, cells: int, rows: int) -> 
     gamma = settings.gamma
     paper, sharper = (lone_row_chance(cells=cells, n=rows, condition=each) for each in ("paper", "sharper"))
     needed = rows_needed(cells=cells, gamma=gamma, condition=settings.condition)
-    few, many = remember(f"limits-growth|{rows}|{settings.epsilon}", lambda: widened(epsilon=settings.epsilon, n=rows))
+    few, many = remember_call(widened, epsilon=settings.epsilon, n=rows)
     open_question = (
         "**The paper leaves open**: if few cells are non-empty, must every private method have a total "
         "error of k/(εn)? Measured here, not proved, with two non-empty cells, after the projection. The "

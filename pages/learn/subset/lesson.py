@@ -52,16 +52,12 @@ def lesson() -> None:
         drawn = kit.draws_seed()
     truth, words = secret_bits(secret, people=people, seed=drawn)
     people = len(truth)
-    guess = screen.guess_number(
+    guess = screen.guess_percent(
         "subset",
         f"{people} people and {questions:,} answers, each with an error of up to {error} "
         f"{'person' if error == 1 else 'people'}. Which "
         "share of the secret bits does the attack find?",
-        label="Your guess, percent",
-        low=0,
-        high=100,
         default=60,
-        unit="%%",
     )
     kind = "generated" if secret == "generated" else "bundled sample"
     badge = f"true: {kind} · answers: simulated, preview sampler, seed {drawn}"
@@ -98,9 +94,8 @@ def lesson() -> None:
     elif chosen == VIEWS[1]:
         kit.picture(fewer, key="subset_questions", badge=f"{badge} · least squares")
     else:
-        kit.picture(
-            figure.bits(truth=truth, estimates=attack.estimates[0], words=words), key="subset_bits", badge=badge
-        )
+        bits = figure.bits(truth=truth, estimates=attack.estimates[0], words=words)
+        kit.picture(bits, key="subset_bits", badge=badge)
     promised = float(np.interp(error, swept.levels, swept.proved))
     nothing = (
         f" At this noise the theorem guarantees nothing. Still, all {len(attacks)} least-squares attacks "

@@ -32,15 +32,11 @@ def lesson() -> None:
     epsilon = stops("Privacy budget ε of all averages", tracing.LOSSES, 1.0, key="tracing-noise", help_text=EPSILON)
     with kit.more():
         seed = kit.draws_seed()
-    guess = screen.guess_number(
+    guess = screen.guess_percent(
         "tracing",
         f"The attacker may wrongly accuse {percent(tracing.ACCUSED)} of the others. Which share of the {members:,} "
         f"members is found from {attributes:,} {'private' if noisy else 'exact'} averages?",
-        label="Your guess, percent",
-        low=0,
-        high=100,
         default=20,
-        unit="%%",
     )
     key, applied = f"{attributes}|{members}|{seed}", epsilon if noisy else None
 
