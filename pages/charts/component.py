@@ -210,8 +210,18 @@ def encode_handle(handle: Handle | None, drawn: PlotlyFigure) -> dict[str, Any] 
     }
 
 
+def draw_while_open(title: str, *, key: str, content: Callable[[], None]) -> None:
+    """Draw an expander, and its content only while it is open."""
+    expander = st.expander(title, key=key, on_change="rerun")
+    if expander.open:
+        with expander:
+            content()
+
+
 def show_numbers(picture: Picture, *, title: str, key: str) -> None:
     """Offer the picture's numbers as a table, which is sent only when it is opened."""
-    expander = st.expander(f"Numbers: {title}" if title else "Numbers", key=key, on_change="rerun")
-    if expander.open:
-        expander.dataframe(escape_frame(picture.frame()), hide_index=True)  # it offers itself as a CSV
+
+    def table() -> None:
+        st.dataframe(escape_frame(picture.frame()), hide_index=True)  # it offers itself as a CSV
+
+    draw_while_open(f"Numbers: {title}" if title else "Numbers", key=key, content=table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -11,6 +12,7 @@ from dpcore.core import rounded_up
 from dpcore.core.safe_csv import frame_csv
 from dpcore.data.columns import is_number
 from dpcore.data.sources import Uploaded
+from pages.charts.component import draw_while_open
 from pages.charts.words import as_code, percent
 from pages.conversation.charts import answers_over_time, belief, errors_over_time
 from pages.conversation.controls import ConversationRequest, draw_controls, draw_question, spread_questions
@@ -172,6 +174,14 @@ def _theorem(result: ConversationResult) -> None:
     result.refusal_place = st.container()
 
 
+def _comparison(result: ConversationResult) -> None:
+    title, content = (
+        "Both mechanisms with the same analyst",
+        partial(draw_comparison, result.request, result.dataset),
+    )
+    draw_while_open(title, key="ask_both_open", content=content)
+
+
 CONVERSATION = Workbench(
     title="Conversation",
     lead=(
@@ -191,6 +201,6 @@ CONVERSATION = Workbench(
         "Why?": _theorem,
     },
     slow=(draw_worst_error,),
-    more=lambda result: draw_comparison(result.request, result.dataset),
+    more=_comparison,
     code=lambda result: code(result.request),
 )

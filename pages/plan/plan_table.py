@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -82,6 +82,13 @@ class PlanTable:
     file_format: Format = USUAL
     level: float = LEVEL
     is_assumed: bool = False
+
+    def plan(self, questions: Sequence[PlannedQuestion]) -> Plan:
+        """Return the plan of these questions of the table."""
+        return Plan(
+            table=self.table, n=self.n, questions=tuple(questions), neighbours=self.neighbours, beta=self.beta,
+            file_format=self.file_format, level=self.level,
+        )  # fmt: skip
 
 
 def pick_table() -> PlanTable:

@@ -125,27 +125,15 @@ def initial_questions(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
 def refusal_reason(plan_table: PlanTable, question: PlannedQuestion) -> str:
     """Return why a plan refuses a question; empty if it accepts it."""
     try:
-        Plan(table=plan_table.table, n=plan_table.n, questions=(question,), neighbours=plan_table.neighbours)
+        plan_table.plan((question,))
     except ParameterError as problem:
         return str(problem)
     return ""
 
 
-def plan_of(plan_table: PlanTable, question: PlannedQuestion) -> Plan:
-    """Return the plan of one question of the table."""
-    return Plan(
-        table=plan_table.table,
-        n=plan_table.n,
-        questions=(question,),
-        neighbours=plan_table.neighbours,
-        beta=plan_table.beta,
-        level=plan_table.level,
-    )
-
-
 def planned_margin(plan_table: PlanTable, question: PlannedQuestion) -> Margin | None:
     """Return the predicted margin of a statistic by group; None where none can be predicted."""
-    plan = plan_of(plan_table, question)
+    plan = plan_table.plan((question,))
     try:
         return margin(plan, question, plan.mechanism(question))
     except ParameterError:
@@ -154,7 +142,7 @@ def planned_margin(plan_table: PlanTable, question: PlannedQuestion) -> Margin |
 
 def coverage_note(plan_table: PlanTable, question: PlannedQuestion) -> str:
     """Return sentences below a statistic: its margin by group, or bounds and missing values; empty for counts."""
-    plan = plan_of(plan_table, question)
+    plan = plan_table.plan((question,))
     (planned_question,) = plan.questions
     if question.statistic:
         mechanism = plan.mechanism(question)
@@ -206,7 +194,7 @@ def _question_row(
     plan_table: PlanTable, question: PlannedQuestion, place: int, *, compared: bool
 ) -> tuple[PlannedQuestion | None, ErrorCells]:
     """Draw one question's row and return the question, None if it was removed, and the places of its errors."""
-    plan = plan_of(plan_table, question)
+    plan = plan_table.plan((question,))
     entries = plan.proved(question)
     key_suffix, of_question = f"{controls_version()}_{plan_table.key}_{place}", f"of statistic {place + 1}"
     keys = list(entries)

@@ -24,8 +24,8 @@ from pages.data.picker import HOME, OWN_FILE, is_data_chosen, pick_source
 from pages.play.groups.form import TITLE as GROUP_TITLE
 from pages.play.groups.form import GroupRequest, ask_groups, group_columns
 from pages.play.weights import ask_weights
-from pages.shell.controls import Value, check_link, choice, control, log_stops, neighbours, seed, stops
-from pages.shell.links import in_link, to_link
+from pages.shell.controls import Value, check_link, choice, control, exact_entry, log_stops, neighbours, seed, stops
+from pages.shell.links import in_link
 from pages.shell.presentation import KEY as PRESENT
 from pages.shell.private.twin import registered_rows
 from pages.shell.session import DATA
@@ -121,21 +121,7 @@ def ask_epsilon(parameter: Parameter, *, default: float, beside: Callable[[], No
     with st.container(horizontal=True, vertical_alignment="bottom"):
         slider = st.container(width="stretch", key="epsilon_track")
         with st.container(width=110):
-            value = float(
-                st.number_input(
-                    "Exact ε",
-                    value=default,
-                    min_value=float(parameter.low),
-                    max_value=float(parameter.high),
-                    step=None,
-                    format="%g",
-                    key=in_link("epsilon"),
-                    bind="query-params",
-                    on_change=to_link,
-                    args=("epsilon",),
-                    help=parameter.help,
-                )
-            )
+            value = exact_entry(parameter, key="epsilon", default=default, help_text=parameter.help)
         with slider:
             live_slider(
                 key="epsilon_slider",

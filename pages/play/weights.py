@@ -12,7 +12,7 @@ from dpcore.limits.attacks.class_text import read_class
 from dpcore.queries.linear import GENERATED, MAX_WEIGHTS, LinearQueries, generated
 from dplab.recipe import Recipe
 from dplab.small_databases import TRIALS, errors_by_size
-from pages.charts.component import draw, draw_with_table, show_numbers
+from pages.charts.component import draw_with_table
 from pages.play.figures.sizes import sizes_picture
 from pages.play.figures.weights import weights_picture
 from pages.shell.controls import check_link, choice
@@ -49,8 +49,8 @@ def draw_weights(queries: LinearQueries, *, download: bool) -> None:
     picture = remember(
         f"weights_picture|{queries.name}|{queries.code}|{queries.domain!r}", lambda: weights_picture(queries)
     )
-    draw(picture, key="weights_chart", badge=f"weights: {queries.name}", download=download)
-    show_numbers(picture, title="weights of the queries", key="weights_numbers")
+    badge, title = f"weights: {queries.name}", "weights of the queries"
+    draw_with_table(picture, key="weights", badge=badge, title=title, download=download)
 
 
 def draw_sizes(recipe: Recipe, dataset: Dataset, problem: Problem) -> None:

@@ -306,6 +306,17 @@ def log_stops(parameter: Parameter) -> list[float]:
     return [value for value in ROUND if lowest <= value <= highest]
 
 
+def exact_entry(parameter: Parameter, *, key: str, default: float, help_text: str | None = None) -> float:
+    """Draw the box for an exact number, which the link holds, and return it."""
+    return float(
+        st.number_input(
+            f"Exact {parameter.symbol or parameter.label}", value=default, min_value=float(parameter.low),
+            max_value=float(parameter.high), step=None, format="%g", key=in_link(key), bind="query-params",
+            on_change=to_link, args=(key,), help=help_text,
+        )
+    )  # fmt: skip
+
+
 def number(parameter: Parameter, *, key: str, default: float) -> float:
     """Return a number on a log scale: the exact input is bound to the link and counts; the slider mirrors it."""
     stops = log_stops(parameter)
@@ -320,20 +331,7 @@ def number(parameter: Parameter, *, key: str, default: float) -> float:
         slider_place, entry_place = row.container(width="stretch"), row.container(width=ENTRY)
     label = f"{parameter.label} {parameter.symbol}".strip()
     with entry_place:
-        value = float(
-            st.number_input(
-                f"Exact {parameter.symbol or parameter.label}",
-                value=default,
-                min_value=float(parameter.low),
-                max_value=float(parameter.high),
-                step=None,
-                format="%g",
-                key=in_link(key),
-                bind="query-params",
-                on_change=to_link,
-                args=(key,),
-            )
-        )
+        value = exact_entry(parameter, key=key, default=default)
     st.session_state[slider_key] = min(stops, key=lambda stop: abs(math.log(stop / value)))
     with slider_place:
         st.select_slider(

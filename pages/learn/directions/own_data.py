@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -11,7 +12,7 @@ from dpcore.core import Dataset, Floats
 from dpcore.data.bundled import VECTORS
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState
 from dplab.halfspace_parts import CIRCLE, count_sides, expected_after_projection, preview_releases, sides
-from pages.charts.component import draw_with_table
+from pages.charts.component import draw_while_open, draw_with_table
 from pages.charts.words import minus, percent, rows, significant
 from pages.learn.directions.charts import great_circle
 from pages.learn.directions.controls import DirectionsRequest, choose_settings
@@ -75,7 +76,10 @@ def own_data() -> None:
         where_from(request, previews.state, previews.release)
         if request.dimensions == 2:
             angle_link(request, previews.dataset, previews.release)
-        fewer_dimensions(request, previews.dataset.records)
+        draw_while_open(
+            "Johnson–Lindenstrauss projection", key="halfspaces_moved_open",
+            content=partial(fewer_dimensions, request, previews.dataset.records),
+        )  # fmt: skip
         promised(request, previews.dataset, CIRCLE, np.abs(previews.answers - previews.truth))
         audit_this(request.entry, request.values, request.neighbours)
         title, trials = "Code", previews.release.trials

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from dpcore.core import exactly, rounded_up
 from dpcore.limits.bounds import low_bits, odds
+from pages.charts.component import draw_while_open
 from pages.charts.words import percent, percent_down
 from pages.learn import kit, screen
 from pages.learn.lowbits import figure
@@ -54,7 +57,7 @@ def lesson() -> None:
         kit.show_result(f"This attack does not show it, but the release is not private: {certain}")
     if screen.revealed():
         with kit.below():
-            _show_releases(result)
+            draw_while_open("Textbook releases in detail", key="lowbits_open", content=partial(_show_releases, result))
     kit.theorem(
         r"\Pr[\text{right}]\le\frac{e^{\varepsilon}}{1+e^{\varepsilon}}",
         "The secure sampler samples whole-number noise exactly: every whole number has positive "
@@ -71,12 +74,9 @@ def lesson() -> None:
 
 def _show_releases(result: low_bits.Attacked) -> None:
     """Draw some textbook releases, and the counts that could have produced them."""
-    place = st.expander("Textbook releases in detail", key="lowbits_open", on_change="rerun")
-    if not place.open:
-        return
     low, number = result.low, len(result.outputs)
     guesses = zip(result.guesses.high, result.guesses.certain, strict=True)
-    place.dataframe(
+    st.dataframe(
         {
             "released": [repr(float(value)) for value in result.outputs],
             "last bits": [float(value).hex().split("p")[0][-4:] for value in result.outputs],

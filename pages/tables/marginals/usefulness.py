@@ -45,9 +45,6 @@ def draw_usefulness(result: TableResult, tables: dict[Set, Floats], tree: Tree) 
         tables: of the first preview, which agree.
         tree: that the rows follow before they are moved until they fit all tables.
     """
-    place = st.expander("What are these rows good for?", key="tables_useful_open", on_change="rerun")
-    if not place.open:
-        return
     seed, n, ways = result.request.seed, result.problem.n, result.request.queries.ways
     largest = {chosen: table for chosen, table in tables.items() if len(chosen) == ways}
 
@@ -55,19 +52,18 @@ def draw_usefulness(result: TableResult, tables: dict[Set, Floats], tree: Tree) 
         yield 0.0
         return (yield from fit_rows(synthetic_rows(tables, tree, rows=n, seed=seed), largest, seed=seed))
 
-    with place:
-        rows = with_progress(f"useful-rows|{result.key}", work, label="Making synthetic rows.")
-        st.caption(
-            "Half of the real rows are compared with the other half, and as many synthetic rows, and rows with each "
-            "column shuffled. AUC: how well two kinds are told apart, 0.5 by guessing, 1 without a mistake."
-        )
-        if result.dataset.provenance.kind is ProvenanceKind.TWIN:
-            st.caption(MOCK)
-        try:
-            _draw_measures(result, rows)
-        except ParameterError as error:
-            st.info(str(error))
-        _draw_model(result, rows)
+    rows = with_progress(f"useful-rows|{result.key}", work, label="Making synthetic rows.")
+    st.caption(
+        "Half of the real rows are compared with the other half, and as many synthetic rows, and rows with each "
+        "column shuffled. AUC: how well two kinds are told apart, 0.5 by guessing, 1 without a mistake."
+    )
+    if result.dataset.provenance.kind is ProvenanceKind.TWIN:
+        st.caption(MOCK)
+    try:
+        _draw_measures(result, rows)
+    except ParameterError as error:
+        st.info(str(error))
+    _draw_model(result, rows)
 
 
 def _draw_measures(result: TableResult, rows: Integers) -> None:

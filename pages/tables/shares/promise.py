@@ -10,8 +10,7 @@ from dpcore.mechanisms.marginals.plans import BETA
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.marginals.preview import released_counts
 from dpcore.queries.at_least import AtLeast
-from pages.charts.component import draw, show_numbers
-from pages.charts.picture import Picture
+from pages.charts.component import draw_with_table
 from pages.shell.private.offer import draw_offer, offer_of
 from pages.shell.private.promises import BADGE
 from pages.shell.request import PageRequest
@@ -44,12 +43,7 @@ def draw_promise(request: PageRequest[AtLeast]) -> None:
     with left:
         colour = DIRECT if plan.polynomial is None else request.entry.key
         picture = level_bars(plan=plan, counts=released_counts(plan, queries), key=colour)
-        _draw(picture, name="levels", title="noise of each level")
+        draw_with_table(picture, key="known_levels", badge=BADGE, title="noise of each level")
     with right:
         picture = winners_for(mechanism, offer.problem, queries, key=request.entry.key)
-        _draw(picture, name="map", title="smallest error by setting")
-
-
-def _draw(picture: Picture, *, name: str, title: str) -> None:
-    draw(picture, key=f"known_{name}_chart", badge=BADGE, caption="")
-    show_numbers(picture, title=title, key=f"known_{name}_numbers")
+        draw_with_table(picture, key="known_map", badge=BADGE, title="smallest error by setting")
