@@ -36,27 +36,19 @@ if TYPE_CHECKING:
 DATES = {f"date: {step}": step for step in STEPS}
 COLUMN_TYPES = (NUMBER, WHOLE, CATEGORY, *DATES, AGE, YES_NO)
 NEAREST, MISSING = "nearest bound", "missing"
-DEFAULTS: dict[str, Any] = {
-    "use": True,
-    "kind": NUMBER,
-    "from": None,
-    "to": None,
-    "labels": None,
-    "bins": 1024,
-    "outside": NEAREST,
-    "unit": None,
+FIELDS: dict[str, tuple[str, Any]] = {
+    "use": ("Use", True),
+    "kind": ("Kind", NUMBER),
+    "from": ("From", None),
+    "to": ("To", None),
+    "labels": ("Labels", None),
+    "bins": ("Bins", 1024),
+    "outside": ("Out of bounds", NEAREST),
+    "unit": ("Unit", None),
 }
-"""Initial values of a column's cells."""
-TITLES = {
-    "use": "Use",
-    "kind": "Kind",
-    "from": "From",
-    "to": "To",
-    "labels": "Labels",
-    "bins": "Bins",
-    "outside": "Out of bounds",
-    "unit": "Unit",
-}
+"""Title and initial value of a column's cells."""
+TITLES = {name: title for name, (title, _) in FIELDS.items()}
+DEFAULTS = {name: initial for name, (_, initial) in FIELDS.items()}
 KIND_FIELDS = ("from", "to", "labels")
 KIND_CHOSEN = "told"
 """Key beside a column's cells: whether the user chose its kind."""

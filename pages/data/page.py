@@ -8,8 +8,7 @@ from pages.data.bundled import sample_cards
 from pages.data.engines import WAY, available_offers
 from pages.data.own_file import engine_table, own_file
 from pages.data.shapes import shape_gallery
-from pages.shell.controls import check_choice
-from pages.shell.links import in_link
+from pages.shell.controls import check_choice, segments
 from pages.shell.session import require_gate
 from pages.shell.workbench import refusals_shown
 
@@ -20,9 +19,7 @@ require_gate()
 st.title("Data")
 ways = {**WAYS, WAY: engine_table} if available_offers() else WAYS
 check_choice("way", list(ways), label="kind of data")
-way = st.segmented_control(
-    "Source of the rows", list(ways), default=FIRST, required=True, key=in_link("way"), bind="query-params"
-)
+way = segments("Source of the rows", list(ways), key="way", default=FIRST)
 with refusals_shown():
     ways.get(str(way), WAYS[FIRST])()
 st.popover("Is the number of rows public?", type="tertiary").markdown(

@@ -25,8 +25,7 @@ from pages.learn.screen import (
     revealed,
 )
 from pages.learn.stored_guess import BROKEN_SETTINGS, LessonSetting
-from pages.shell.controls import check_choice, choice, number, seed
-from pages.shell.links import in_link
+from pages.shell.controls import check_choice, choice, number, seed, segments
 from pages.shell.presentation import (
     allow_in_presentation,
     is_presenting,
@@ -129,15 +128,8 @@ def pictures(lesson: str, *titles: str) -> str:
     if not revealed() or SCREEN.get().record:
         return titles[0]
     check_choice(key, titles, label="Picture")
-    chosen = SCREEN.get().switch.segmented_control(
-        "Picture",
-        titles,
-        default=titles[0],
-        required=True,
-        key=in_link(key),
-        bind="query-params",
-        label_visibility="collapsed",
-    )
+    with SCREEN.get().switch:
+        chosen = segments("Picture", titles, key=key, default=titles[0], label_visibility="collapsed")
     SCREEN.get().titled = True
     return str(chosen) if chosen in titles else titles[0]
 

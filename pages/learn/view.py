@@ -86,6 +86,8 @@ def _lesson(lesson: Lesson, *, own_data: bool) -> None:
         if lecture:
             st.page_link("learn/page.py", label="← The lecture", query_params=plan.lecture_address(lecture))
         page, label, query = lesson.workbench, "All settings, your data →", lesson.workbench_link
+        if lesson.own_data:
+            page, query = lesson.page, {**lesson.address, **OWN_DATA}
         if shown_view:
             page, label, query = lesson.page, "← The lesson", lesson.address
         if page:

@@ -31,7 +31,7 @@ from pages.plan.margin_words import (
     smallest_group,
     target_text,
 )
-from pages.plan.plan_table import EARLIER, QUESTIONS, VERSION, PlanTable, controls_version, session_questions
+from pages.plan.plan_table import EARLIER, QUESTIONS, VERSION, PlanTable
 from pages.shell.controls import read_target
 from pages.shell.expected_error import amount_of, noun_of, single_error
 from pages.shell.private.data_in_use import escaped
@@ -71,7 +71,7 @@ class ErrorCells:
 
 def questions_of(plan_table: PlanTable) -> tuple[PlannedQuestion, ...]:
     """Return the stored questions that still fit the table; none at first."""
-    stored = session_questions().get(plan_table.key, ())
+    stored = QUESTIONS.value.get(plan_table.key, ())
     fitting = [each for each in stored if not refusal_reason(plan_table, each)]
     if len(fitting) < len(stored):
         store_questions(plan_table, fitting, reset_controls=True)
@@ -80,7 +80,7 @@ def questions_of(plan_table: PlanTable) -> tuple[PlannedQuestion, ...]:
 
 def store_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion], *, reset_controls: bool) -> None:
     """Remember the questions; ``reset_controls`` where their controls have to show something else than they do."""
-    before, now = session_questions().get(plan_table.key, ()), tuple(questions)
+    before, now = QUESTIONS.value.get(plan_table.key, ()), tuple(questions)
     if now != before:
         EARLIER.value = {**EARLIER.value, plan_table.key: (*earlier_questions(plan_table), before)[-MAX_UNDONE:]}
     _set_questions(plan_table, now, reset_controls=reset_controls)
@@ -196,7 +196,7 @@ def _question_row(
     """Draw one question's row and return the question, None if it was removed, and the places of its errors."""
     plan = plan_table.plan((question,))
     entries = plan.proved(question)
-    key_suffix, of_question = f"{controls_version()}_{plan_table.key}_{place}", f"of statistic {place + 1}"
+    key_suffix, of_question = f"{VERSION.value}_{plan_table.key}_{place}", f"of statistic {place + 1}"
     keys = list(entries)
     epsilon_now = SessionKey(f"plan_epsilon_{key_suffix}", question.epsilon).value  # current value of the control below
     advised = (

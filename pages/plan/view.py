@@ -13,8 +13,8 @@ from dpcore.core import ParameterError
 from dplab.solve import HIGHEST
 from dprelease.ledger.units import BudgetMeasure
 from dprelease.plan.errors import GRID, Losses, Prediction, Predictions, known_predictions, predict
-from dprelease.plan.planned_question import WHOLE_TABLE
-from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.planned_question import WHOLE_TABLE, PlannedQuestion
+from dprelease.plan.questions import Plan
 from dprelease.plan.shares import Ranked, SolvedPlan, for_targets, for_total
 from dprelease.plan.titles import question_title
 from dprelease.release import cost

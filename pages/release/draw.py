@@ -56,7 +56,8 @@ def show_rehearsal(request: Request) -> Rehearsal | None:
     if REHEARSED_REQUEST.value != request.digest:
         stop(REHEARSED_REQUEST)
         st.button(
-            "Test run, free", key="release_rehearse", type="primary", on_click=_rehearse, args=(request.digest,),
+            "Test run, free", key="release_rehearse", type="primary",
+            on_click=REHEARSED_REQUEST.set, args=(request.digest,),
             help="The same release by the secure sampler, on mock data.",
         )  # fmt: skip
         return None
@@ -64,10 +65,6 @@ def show_rehearsal(request: Request) -> Rehearsal | None:
         f"rehearsal|{request.digest}", partial(rehearse_in_steps, request), so_far=lambda: None,
         label="Sampling from mock data.", place=REHEARSED_REQUEST, again="Repeats the test run, free of charge.",
     )  # fmt: skip
-
-
-def _rehearse(digest: str) -> None:
-    REHEARSED_REQUEST.value = digest
 
 
 def confirm(ledger: Ledger, dataset_id: str, request: Request, table: Table, *, price: Price, spent: Spent) -> None:

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -25,6 +25,7 @@ from pages.shell.status import show_relation
 SHARED = ("epsilon", "delta", "alpha", "beta")
 """Parameters that mean the same for every mechanism keep their value when the mechanism changes."""
 Value = float | int | str | bool
+OptionT = TypeVar("OptionT")
 ENTRY = 100
 """Pixels of a box for an exact number."""
 TARGET = re.compile(r"\s*([0-9]*[.,]?[0-9]+)\s*(%|rows?|)\s*")
@@ -215,6 +216,13 @@ def choice(
     elif key in st.query_params:
         del st.query_params[key]
     return chosen
+
+
+def segments(label: str, options: Sequence[OptionT], *, key: str, default: OptionT, **look: Any) -> OptionT | None:
+    """Return one of a few options side by side, which the link holds."""
+    return st.segmented_control(
+        label, options, default=default, required=True, key=in_link(key), bind="query-params", **look
+    )
 
 
 def whole(

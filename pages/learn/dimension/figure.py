@@ -11,7 +11,7 @@ from dpcore.limits.attacks.shattering import Shattering
 from dpcore.limits.attacks.vc import recovery_ceiling
 from dplab.limits.class_errors import MAX_ROWS, ClassErrors
 from dplab.limits.own_class import LOSSES, REPEATS, ClassAttacks
-from pages.charts.picture import Axis, Curve, Dots, Heat, Picture, Region
+from pages.charts.picture import Axis, Curve, Dots, Heat, Picture, Region, budget_axis
 from pages.charts.words import percent, percent_down, significant
 from pages.learn.pictures import blind_guess_rule, curves, impossible_side, lesson_picture, runs
 
@@ -168,10 +168,7 @@ def reconstructed(attacks: ClassAttacks) -> Picture:
     final = float(attacks.brute_force.mean(axis=1)[-1]), float(attacks.program.mean(axis=1)[-1])
     return lesson_picture(
         title="A secret half, reconstructed",
-        x=Axis(
-            title="← private · ε of all answers · accurate →", log=True, low=LOSSES[0] * 0.8, high=LOSSES[-1] * 1.25,
-            ticks=(0.1, 1, 10, 100),
-        ),
+        x=budget_axis(LOSSES, title="← private · ε of all answers · accurate →", ticks=(0.1, 1, 10, 100)),
         y=Axis(title="share of the half found", low=0, high=1.05, form=".0%", ticks=(0, 0.25, 0.5, 0.75, 1)),
         marks=[
             impossible_side(grid, ceiling, end=1.05, corner="top left", label="impossible on average"),

@@ -11,7 +11,6 @@ from pages.learn import kit, screen
 from pages.learn.directions import charts
 from pages.learn.directions.own_data import own_data
 from pages.learn.directions.projection import CHANCE
-from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import stops
 from pages.shell.tasks.memory import remember_call, with_progress
 
@@ -132,6 +131,4 @@ LESSON = kit.Lesson(
     point=((0, 0.2), (4, 100)),
     show=lesson,
     own_data=own_data,
-    workbench="learn/page.py",
-    workbench_link={"lesson": "directions", **OWN_DATA},
 )

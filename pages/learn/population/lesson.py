@@ -10,7 +10,6 @@ from pages.charts.words import percent, significant
 from pages.learn import kit, screen
 from pages.learn.population import figure
 from pages.learn.population.own_data import own_data
-from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import stops
 from pages.shell.tasks.memory import remember_call
 
@@ -157,6 +156,4 @@ LESSON = kit.Lesson(
     point=((25, 50),),
     show=lesson,
     own_data=own_data,
-    workbench="learn/page.py",
-    workbench_link={"lesson": "population", **OWN_DATA},
 )

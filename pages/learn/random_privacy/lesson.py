@@ -17,7 +17,6 @@ from pages.learn import kit, screen
 from pages.learn.random_privacy import charts
 from pages.learn.random_privacy.controls import GRID_ROWS, RandomPrivacySettings
 from pages.learn.random_privacy.own_data import own_data
-from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import choice, stops
 from pages.shell.tasks.memory import remember_call
 
@@ -169,6 +168,4 @@ LESSON = kit.Lesson(
     point=((3, 12),),
     show=lesson,
     own_data=own_data,
-    workbench="learn/page.py",
-    workbench_link={"lesson": "random", **OWN_DATA},
 )

@@ -13,7 +13,6 @@ from pages.charts.words import percent
 from pages.learn import kit, screen
 from pages.learn.subset import figure
 from pages.learn.subset.own_data import own_data
-from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import choice, stops, whole
 from pages.shell.presentation import outside_presentation, presentation_place
 from pages.shell.tasks.memory import remember, with_progress
@@ -149,6 +148,4 @@ LESSON = kit.Lesson(
     point=((90, 100),),
     show=lesson,
     own_data=own_data,
-    workbench="learn/page.py",
-    workbench_link={"lesson": "subset", **OWN_DATA},
 )
