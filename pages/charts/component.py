@@ -15,7 +15,7 @@ from dpcore.core.safe_csv import escape_frame
 from pages.charts.pen import SHADES_ABOVE
 from pages.charts.picture import Axis, Handle, Heat, Picture
 from pages.charts.plotly import PlotlyFigure, render
-from pages.charts.script import MODULE
+from pages.charts.script import MODULE, declare_component
 from pages.shell.presentation import (
     chart_place,
     extra_height,
@@ -46,14 +46,13 @@ export default function (component) {{
   return () => module.then(({{ forget }}) => forget(component.parentElement));
 }}
 """
-_chart = st.components.v2.component(
+_chart = declare_component(
     "dpscope.chart",
     html=(HERE / "chart.html").read_text(encoding="utf-8"),
     css=(HERE / "chart.css").read_text(encoding="utf-8"),
     js=_SCRIPT,
-    isolate_styles=False,
 )
-_files = st.components.v2.component(
+_files = declare_component(
     "dpscope.files",
     html="<span class='dpscope-files'><button type='button' data-kind='png' aria-label='Picture as PNG'>PNG</button> "
     "<button type='button' data-kind='html' aria-label='Picture as a web page'>HTML</button></span>",
@@ -61,7 +60,6 @@ _files = st.components.v2.component(
 const module = (async () => import(new URL("{MODULE}", document.baseURI)))();
 export default function (component) {{ module.then(({{ files }}) => files(component)); }}
 """,
-    isolate_styles=False,
 )
 
 

@@ -9,11 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from pages.charts.picture import Picture
 from pages.charts.plotly import FRAME_KEYS, render
-from pages.charts.script import LIVE
+from pages.charts.script import LIVE, declare_component
 from pages.shell.state import SessionKey
 
 HOVER_KEYS = frozenset({"hovertext", "hovertemplate", "customdata", "ids"})
@@ -36,24 +34,17 @@ export default function (component) {{
 
 
 CSS = (Path(__file__).resolve().parent / "live.css").read_text(encoding="utf-8")
-_slider = st.components.v2.component(
+_slider = declare_component(
     "dpscope.slider",
     html="<div class='dpscope-slide'><span class='dpscope-less'></span><output></output>"
     "<span class='dpscope-more'></span><input type='range' min='0' step='1'></div>",
     css=CSS,
     js=_module_script("slider"),
-    isolate_styles=False,
 )
-_line = st.components.v2.component(
-    "dpscope.line",
-    html="<h1 class='dpscope-line' data-text></h1>",
-    css=CSS,
-    js=_module_script("line"),
-    isolate_styles=False,
+_line = declare_component(
+    "dpscope.line", html="<h1 class='dpscope-line' data-text></h1>", css=CSS, js=_module_script("line")
 )
-_states = st.components.v2.component(
-    "dpscope.states", html="<span hidden></span>", js=_module_script("hold"), isolate_styles=False
-)
+_states = declare_component("dpscope.states", html="<span hidden></span>", js=_module_script("hold"))
 
 
 def live_slider(

@@ -145,19 +145,18 @@ def worst_map(
             *([] if value >= 1 else [_NO_GUARANTEE]),  # else the bound's line is called so
         ]
     marks += _impossible(wall, span, top)
-    marks.append(
-        Dots(
-            role="released",
-            name=f"worst error of 2 in 100 {nouns.run}s",
-            legend=False,
-            x=stacks.x,
-            y=stacks.y,
-            shape="circle",
-            size=_diameter(top),
-            hollow=stacks.beyond.tolist(),
-            hover=[f"worst error {percent(float(error))} ({rows(float(error), n)})" for error in stacks.error],
-        )
+    dots = Dots(
+        role="released",
+        name=f"worst error of 2 in 100 {nouns.run}s",
+        legend=False,
+        x=stacks.x,
+        y=stacks.y,
+        shape="circle",
+        size=_diameter(top),
+        hollow=stacks.beyond.tolist(),
+        hover=[f"worst error {percent(float(error))} ({rows(float(error), n)})" for error in stacks.error],
     )
+    marks.append(dots)
     if value:
         marks.append(_promise(promised, on_the_left=_share_along(span, value) > 0.55))
     if beyond:

@@ -25,6 +25,7 @@ from dpcore.data.dictionaries.description import AGE, CATEGORY, DATE, NUMBER, WH
 from dpcore.data.dictionaries.labels import joined_labels, labels_text, split_labels
 from dpcore.data.reading.intake import clean_name
 from dpcore.data.reading.tables import BLANKS
+from pages.charts.script import declare_component
 from pages.data.upload import SessionFile
 from pages.shell.private.steward import FILLED, still_filled, typed_in
 from pages.shell.state import SessionKey, set_controls
@@ -62,8 +63,8 @@ HEAD, ROW, EDGES, TALLEST = 36, 35, 2, 420
 """Pixels of the grid's header, of a row, of its frame, and maximum height."""
 LETTERS, NAMES, LINE = 20, 205, 20
 """Letters in a line of a column's name if one is longer; pixels of the column of such names, and of a further line."""
-_every_key = st.components.v2.component(
-    "dpscope.grid", js=(Path(__file__).resolve().parent / "grid.js").read_text(encoding="utf-8"), isolate_styles=False
+_every_key = declare_component(
+    "dpscope.grid", js=(Path(__file__).resolve().parent / "grid.js").read_text(encoding="utf-8")
 )
 
 

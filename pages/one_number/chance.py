@@ -88,18 +88,17 @@ def chance_curve(
         count = f"{seen.answered:,} of {seen.trials:,} previews gave an answer"
         interval = f"{percent(seen.low)} to {percent(seen.high)} with 95% confidence"
         hover = [f"{count}: {percent(seen.share)} ({interval})"]
-        marks.append(
-            Dots(
-                role="released",
-                name="previews answered",
-                x=[data[0].x],
-                y=[seen.share],
-                low=[seen.low],
-                high=[seen.high],
-                size=11,
-                hover=hover,
-            )
+        dots = Dots(
+            role="released",
+            name="previews answered",
+            x=[data[0].x],
+            y=[seen.share],
+            low=[seen.low],
+            high=[seen.high],
+            size=11,
+            hover=hover,
         )
+        marks.append(dots)
     for place, each in reversed(list(enumerate(data))):  # the user's on top
         shape, size = ("diamond", 8) if place else ("circle", 7)
         at = f"{each.x:,.0f} rows" if threshold is not None else percent(each.x)
@@ -108,17 +107,16 @@ def chance_curve(
     # Only the user's data have a label: their neighbours are often at the same place.
     for mine in data[:1]:
         past = mine.x > (first.x[0] + first.x[-1]) / 2
-        marks.append(
-            Words(
-                role="true",
-                text=mine.name,
-                x=mine.x,
-                y=mine.chance,
-                align="right" if past else "left",
-                shift=(-10 if past else 10, -15 if mine.chance > 0.5 else 12),
-                bold=True,
-            )
+        words = Words(
+            role="true",
+            text=mine.name,
+            x=mine.x,
+            y=mine.chance,
+            align="right" if past else "left",
+            shift=(-10 if past else 10, -15 if mine.chance > 0.5 else 12),
+            bold=True,
         )
+        marks.append(words)
     return Picture(
         title=f"Probability of an answer against {x.title}",
         x=x,

@@ -129,18 +129,17 @@ def votes(*, names: Sequence[str], law: Floats, truth: int, needed: float) -> Pi
     for role, name, chosen in (("true", "the data's answer", right), (WRONG, "would be wrong", ~right)):
         hover = [f"{labels[i]}, {name}: {percent(float(shares[i]))}" for i in np.flatnonzero(chosen)]
         at = lines[chosen]
-        marks.append(
-            Bars(
-                role=role,
-                name=name,
-                start=at - 0.4,
-                end=at + 0.4,
-                value=shares[chosen],
-                across=True,
-                opacity=0.7,
-                hover=hover,
-            )
+        bars = Bars(
+            role=role,
+            name=name,
+            start=at - 0.4,
+            end=at + 0.4,
+            value=shares[chosen],
+            across=True,
+            opacity=0.7,
+            hover=hover,
         )
+        marks.append(bars)
     marks.append(Rule(role="quiet", x=0.5, label="half", dash="dash", side="left"))
     if needed <= MAX_NEEDED:
         marks.append(Rule(role="theory", x=needed, label="needed", dash="dash"))

@@ -124,15 +124,14 @@ def pair_errors(rehearsal: WholeRehearsal) -> Picture:
     ):
         finite = [place for place, error in enumerate(errors.tolist()) if error < math.inf]
         if finite:
-            marks.append(
-                Dots(
-                    role=role, name=name, shape=shape, size=6, x=x[finite], y=errors[finite],
-                    hover=[
-                        f"{names[row]}\nworst cell, {name}: {percent(errors[row])} ({rows(errors[row], rehearsal.n)})"
-                        for row in finite
-                    ],
-                )
+            dots = Dots(
+                role=role, name=name, shape=shape, size=6, x=x[finite], y=errors[finite],
+                hover=[
+                    f"{names[row]}\nworst cell, {name}: {percent(errors[row])} ({rows(errors[row], rehearsal.n)})"
+                    for row in finite
+                ],
             )  # fmt: skip
+            marks.append(dots)
     return Picture(
         title="Worst cell of every pair of columns",
         x=Axis(title="pairs of columns, by error", low=0, high=1, form="~p"),

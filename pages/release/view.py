@@ -140,7 +140,7 @@ def _details() -> None:
 
 def _stopped() -> None:
     st.info(STOPPED)
-    st.button("Continue", key="ledger_go_on", on_click=HALTED.pop)
+    st.button("Continue", key="ledger_go_on", on_click=HALTED.set, args=(None,))
 
 
 def _analysts(

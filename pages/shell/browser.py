@@ -8,16 +8,16 @@ from pathlib import Path
 import streamlit as st
 
 from pages.charts.component import is_dark
+from pages.charts.script import declare_component
 from pages.shell.presentation import end_presentation, is_presenting, start_presentation
 
 KEY = "browser_tools"
 HERE = Path(__file__).resolve().parent
-_tools = st.components.v2.component(
+_tools = declare_component(
     "dpscope.browser",
     html=(HERE / "browser.html").read_text(encoding="utf-8"),
     css=(HERE / "browser.css").read_text(encoding="utf-8"),
     js=(HERE / "browser.js").read_text(encoding="utf-8"),
-    isolate_styles=False,
 )
 
 

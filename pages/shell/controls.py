@@ -220,9 +220,10 @@ def choice(
 
 def segments(label: str, options: Sequence[OptionT], *, key: str, default: OptionT, **look: Any) -> OptionT | None:
     """Return one of a few options side by side, which the link holds."""
-    return st.segmented_control(
+    chosen: OptionT | None = st.segmented_control(
         label, options, default=default, required=True, key=in_link(key), bind="query-params", **look
     )
+    return chosen
 
 
 def whole(

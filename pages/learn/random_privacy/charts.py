@@ -272,18 +272,17 @@ def lone_pet(shares: Floats, *, spared: bool) -> Picture:
     for column, (case, role) in enumerate(CASES.items()):
         start, values = np.arange(2) - 0.34 + 0.36 * column, shares[:, column]
         hover = [f"{name}, {case}: {percent(share)}" for name, share in zip(names, values.tolist(), strict=True)]
-        marks.append(
-            Bars(
-                role=role,
-                name=case,
-                start=start,
-                end=start + WIDE,
-                value=values,
-                across=True,
-                opacity=0.85,
-                hover=hover,
-            )
+        bars = Bars(
+            role=role,
+            name=case,
+            start=start,
+            end=start + WIDE,
+            value=values,
+            across=True,
+            opacity=0.85,
+            hover=hover,
         )
+        marks.append(bars)
         marks += [
             Words(role="ink", text=percent(share), x=share, y=place + WIDE / 2, align="left", shift=(4, 0), ground=True)
             for place, share in zip(start.tolist(), values.tolist(), strict=True)

@@ -67,18 +67,17 @@ def needed_epsilon(
         points = [(row, epsilon) for row, epsilon in enumerate(epsilons) if epsilon]
         if not points:
             continue
-        marks.append(
-            Dots(
-                role=role,
-                name=name,
-                shape=shape,
-                size=14 if role == "theory" else 10,
-                x=[epsilon for _, epsilon in points],
-                y=[float(row) for row, _ in points],
-                hover=[f"{names[row]}: ε = {exactly(epsilon)}, {name}{WHERE[name]}" for row, epsilon in points],
-                pick=[_pick(needs[row], epsilon, target=target, aims=aims) for row, epsilon in points],
-            )
+        dots = Dots(
+            role=role,
+            name=name,
+            shape=shape,
+            size=14 if role == "theory" else 10,
+            x=[epsilon for _, epsilon in points],
+            y=[float(row) for row, _ in points],
+            hover=[f"{names[row]}: ε = {exactly(epsilon)}, {name}{WHERE[name]}" for row, epsilon in points],
+            pick=[_pick(needs[row], epsilon, target=target, aims=aims) for row, epsilon in points],
         )
+        marks.append(dots)
     return Picture(
         title=TITLE,
         x=Axis(

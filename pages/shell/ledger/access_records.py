@@ -22,9 +22,9 @@ from pages.shell.ledger.roles import admitted
 from pages.shell.private.steward import (
     ACCESS_WITHOUT_LEDGER,
     PENDING_ACCESS_RECORDS,
-    SAW_TRUE_VALUES,
     WAITS,
     asks_for_true_values,
+    saw_true_values,
 )
 from pages.shell.session import upload
 from pages.shell.state import SessionKey
@@ -53,7 +53,7 @@ def record_access() -> None:
         each
         for each in origins
         if isinstance(each, Uploaded)
-        and (not each.private or row_count_shown or asks_for_true_values() or SAW_TRUE_VALUES.value)
+        and (not each.private or row_count_shown or asks_for_true_values() or saw_true_values())
     ]
     steps: list[Callable[[], None]] = [*(partial(_keep, each) for each in accessed), _record_pending]
     for step in steps:

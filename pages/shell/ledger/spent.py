@@ -17,6 +17,7 @@ from pages.shell.addresses import PageSpec
 from pages.shell.ledger.accounts import Account, Data, account_of, comparison_stopped, ledger
 from pages.shell.ledger.roles import actor, admitted, role
 from pages.shell.links import control_value
+from pages.shell.private.steward import saw_true_values
 from pages.shell.releasable import query_on_release
 from pages.shell.session import DATA, upload
 from pages.shell.state import SessionKey
@@ -68,7 +69,7 @@ def record_true_values_shown(account: Account, data: Data) -> None:
     """
     recorded = RECORDED.setdefault(set())
     book = ledger()
-    if book is None or account.dataset_id in recorded or not data.provenance.is_private or not SAW_TRUE_VALUES.value:
+    if book is None or account.dataset_id in recorded or not data.provenance.is_private or not saw_true_values():
         return
     with suppress(LedgerBusy), book.turn(account.dataset_id, patience=0):
         book.record_access(account.dataset_id, SAW_TRUE_VALUES, actor())

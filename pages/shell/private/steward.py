@@ -45,6 +45,11 @@ def is_steward() -> bool:
     return asks_for_true_values() and not WAITS.value
 
 
+def saw_true_values() -> bool:
+    """Return whether true values of the private file were on this session's screen."""
+    return SAW_TRUE_VALUES.value
+
+
 def end_steward() -> None:
     """Turn the switch off in the next run, and drop requested counts: the statement was about the last file only.
 

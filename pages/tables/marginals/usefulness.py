@@ -207,18 +207,17 @@ def model_picture(fits: dict[str, Fit]) -> Picture:
         if name in fits:
             ends = (fits[name].interval() - real.values[:, None]) / real.errors[:, None]
             middle = (fits[name].values - real.values) / real.errors
-            marks.append(
-                Dots(
-                    role=role,
-                    name=name,
-                    x=middle,
-                    y=places + shift,
-                    low=ends[:, 0],
-                    high=ends[:, 1],
-                    across=True,
-                    hollow=((ends[:, 0] > 0) | (ends[:, 1] < 0)).tolist(),
-                )
+            dots = Dots(
+                role=role,
+                name=name,
+                x=middle,
+                y=places + shift,
+                low=ends[:, 0],
+                high=ends[:, 1],
+                across=True,
+                hollow=((ends[:, 0] > 0) | (ends[:, 1] < 0)).tolist(),
             )
+            marks.append(dots)
     columns = {
         f"{name}: {part}": values
         for name, each in fits.items()

@@ -178,15 +178,14 @@ def error_curves(*, errors: dict[str, Floats], plan: MarginalsPlan, direct: Marg
     if plan.predicted < 1:
         # The label stands where there is room: the predicted worst is right of most observed errors.
         aside = math.log10(plan.predicted) > first / 3
-        marks.append(
-            Rule(
-                role="theory",
-                name="worst of all as predicted",
-                x=max(plan.predicted, low),
-                label=f"polynomial,\nworst predicted {percent(plan.predicted)}",
-                side="left" if aside else "right",
-            )
+        rule = Rule(
+            role="theory",
+            name="worst of all as predicted",
+            x=max(plan.predicted, low),
+            label=f"polynomial,\nworst predicted {percent(plan.predicted)}",
+            side="left" if aside else "right",
         )
+        marks.append(rule)
     how = {BY_POLYNOMIAL: "by the polynomial", BETWEEN: "midpoint of its bounds", DIRECTLY: "directly"}
     parts = [f"{percent_up(float(np.quantile(each, 0.95)))} {how[name]}" for name, each in errors.items()]
     return Picture(
