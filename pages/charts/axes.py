@@ -129,10 +129,7 @@ def _ends(mark: Mark, *, across: bool) -> list[Floats]:
 def axis_layout(axis: Axis, ends: tuple[float, float], colours: Palette, *, across: bool) -> Layout:
     """Return one axis as Plotly's layout."""
     layout: Layout = {
-        "title": {
-            "text": escape_text(balanced(axis.title, TITLE_LETTERS) if across else axis.title),
-            "standoff": 8,
-        },
+        "title": {"text": escape_text(balanced(axis.title, TITLE_LETTERS) if across else axis.title), "standoff": 8},
         "type": "log" if axis.log else "linear",
         "range": [math.log10(end) for end in ends] if axis.log else list(ends),
         "showgrid": axis.grid,

@@ -16,14 +16,7 @@ from pages.charts.pen import SHADES_ABOVE
 from pages.charts.picture import Axis, Handle, Heat, Picture
 from pages.charts.plotly import PlotlyFigure, render
 from pages.charts.script import MODULE, declare_component
-from pages.shell.presentation import (
-    chart_place,
-    extra_height,
-    is_presenting,
-    note_drawn,
-    reserve_height,
-    width_share,
-)
+from pages.shell.presentation import chart_place, extra_height, is_presenting, note_drawn, reserve_height, width_share
 from pages.shell.state import SessionKey
 
 HERE = Path(__file__).resolve().parent

@@ -161,13 +161,7 @@ def _layout(domain: Domain, truth: Integers) -> BarLayout:
 
 
 def histogram(
-    *,
-    domain: Domain,
-    n: int,
-    truth: Integers,
-    frames: Floats | None = None,
-    brush: bool = False,
-    log: bool = False,
+    *, domain: Domain, n: int, truth: Integers, frames: Floats | None = None, brush: bool = False, log: bool = False
 ) -> Picture:
     """Return true rows as bars with one release as a line over them; further releases are frames.
 

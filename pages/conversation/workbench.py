@@ -175,10 +175,7 @@ def _theorem(result: ConversationResult) -> None:
 
 
 def _comparison(result: ConversationResult) -> None:
-    title, content = (
-        "Both mechanisms with the same analyst",
-        partial(draw_comparison, result.request, result.dataset),
-    )
+    title, content = ("Both mechanisms with the same analyst", partial(draw_comparison, result.request, result.dataset))
     draw_while_open(title, key="ask_both_open", content=content)
 
 

@@ -16,21 +16,10 @@ from pages.charts.component import draw, draw_with_table
 from pages.charts.picture import Curve, Dots, Mark, Picture
 from pages.learn.lecture.records import without_guess
 from pages.learn.pictures import hide_measured
-from pages.learn.screen import (
-    SCREEN,
-    has_current_guess,
-    is_untouched,
-    phrase_guess,
-    relabel_guess,
-    revealed,
-)
+from pages.learn.screen import SCREEN, has_current_guess, is_untouched, phrase_guess, relabel_guess, revealed
 from pages.learn.stored_guess import BROKEN_SETTINGS, LessonSetting
 from pages.shell.controls import check_choice, choice, number, seed, segments
-from pages.shell.presentation import (
-    allow_in_presentation,
-    is_presenting,
-    presentation_place,
-)
+from pages.shell.presentation import allow_in_presentation, is_presenting, presentation_place
 from pages.shell.state import SessionKey, set_controls
 
 SIMULATED, THEORY = ":blue-badge[simulated]", ":orange-badge[theory]"

@@ -107,9 +107,7 @@ def _near(mechanism: MedianOfMedians, problem: Problem) -> Picture:
         title="Guaranteed chance of a close answer against agreement",
         x=Axis(title="share of subsamples within a distance", low=0.5, high=1, form="~p"),
         y=Axis(title="probability that the answer is", low=0, high=1.05, form="~p"),
-        marks=[
-            Curve(role="theory", name="at least", x=shares, y=near),
-        ],
+        marks=[Curve(role="theory", name="at least", x=shares, y=near)],
         sentence="If that share of the subsamples answers within a distance of the whole data's answer, so is the "
         "released answer with at least this probability, for every distance. The agreement of your own subsamples is "
         "not computed.",

@@ -88,14 +88,7 @@ def answers(*, domain: Number, truth: int, values: Integers, key: str = "exponen
         x=Axis(title=f"answer ({domain.unit})" if unit else "answer", low=edges[0] - air, high=edges[-1] + air),
         y=Axis(title="share of runs", low=0, high=end, form="~p", ticks=possible),
         marks=[
-            Bars(
-                role=f"mechanism:{key}",
-                start=edges[:-1],
-                end=edges[1:],
-                value=shares,
-                opacity=0.6,
-                hover=hover,
-            ),
+            Bars(role=f"mechanism:{key}", start=edges[:-1], end=edges[1:], value=shares, opacity=0.6, hover=hover),
             Rule(role="true", x=exact, label="exact", side="left" if exact > (edges[0] + edges[-1]) / 2 else "right"),
         ],
         sentence=f"{entry(key).title}: it never refuses. At the same ε, {in_100(right)} of its answers are the "

@@ -119,11 +119,7 @@ def sensitivities(differences: Floats, *, scale: float, least: float, gamma: flo
         y=Axis(title="share of the samples", low=0, high=1.08, form="~p", ticks=(0, 0.25, 0.5, 0.75, 1)),
         marks=[
             Curve(
-                role="theory",
-                name="sampled",
-                x=np.maximum(differences, smallest),
-                y=np.arange(1, m + 1) / m,
-                step=True,
+                role="theory", name="sampled", x=np.maximum(differences, smallest), y=np.arange(1, m + 1) / m, step=True
             ),
             Rule(role="theory", x=max(scale, smallest), label="sets the noise", dash="dash", side="right"),
             Rule(role="impossible", x=max(least, smallest), label="all data, at least", side="left", line=1),

@@ -85,9 +85,7 @@ def show_synthetic_table(plan_table: PlanTable, questions: Sequence[PlannedQuest
     if add_pressed:
         append_questions(plan_table, questions, [question])
     show_code(
-        "Use your own rows in Python",
-        key="plan_whole_code",
-        write=lambda: code(plan_table, columns_picked, mechanism),
+        "Use your own rows in Python", key="plan_whole_code", write=lambda: code(plan_table, columns_picked, mechanism)
     )
 
 

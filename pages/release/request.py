@@ -26,15 +26,7 @@ from pages.data.picker import OWN_FILE
 from pages.data.upload import session_file
 from pages.shell.controls import number
 from pages.shell.ledger.accounts import rows_of
-from pages.shell.releasable import (
-    ELSEWHERE,
-    PLAN_SHOWN,
-    SHOWN,
-    SHOWN_LAST,
-    OnPage,
-    place_key,
-    query_on_release,
-)
+from pages.shell.releasable import ELSEWHERE, PLAN_SHOWN, SHOWN, SHOWN_LAST, OnPage, place_key, query_on_release
 from pages.shell.state import SessionKey
 
 AGAIN = SessionKey[tuple[str, int] | None]("release_again", None)

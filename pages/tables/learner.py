@@ -14,14 +14,7 @@ from dpcore.data.product import Product
 from dpcore.limits.attacks.class_text import read_class
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.marginals.learner import LearnerState, PrivateLearner
-from dpcore.queries.hypotheses import (
-    INTERVALS,
-    KINDS,
-    MAX_LITERALS,
-    MAX_TABLE_ATTRIBUTES,
-    TABLE,
-    Hypotheses,
-)
+from dpcore.queries.hypotheses import INTERVALS, KINDS, MAX_LITERALS, MAX_TABLE_ATTRIBUTES, TABLE, Hypotheses
 from dpcore.randomness import Preview
 from dplab.printed.population import sample_error
 from pages.charts.picture import Axis, Curve, Picture, Rule

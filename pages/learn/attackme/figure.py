@@ -10,15 +10,7 @@ from dpcore.core import Booleans, Floats, rounded_up
 from dplab.limits.typed_bits import LEVEL, LOSSES, TIMES, BitsAttack, RepeatedCount, best_possible
 from pages.charts.picture import Axis, Band, Curve, Dots, Frame, Mark, Picture, Rule, Words, budget_axis
 from pages.charts.words import percent, significant
-from pages.learn.pictures import (
-    OTHERS,
-    as_crosses,
-    epsilon_rule,
-    guess_rule,
-    impossible_side,
-    lesson_picture,
-    runs,
-)
+from pages.learn.pictures import OTHERS, as_crosses, epsilon_rule, guess_rule, impossible_side, lesson_picture, runs
 
 NAMES = (
     "Ana", "Ben", "Chi", "Dan", "Eva", "Fay", "Gus", "Hao", "Ida", "Jan", "Kai", "Lea", "Max", "Nia", "Omar", "Pia",

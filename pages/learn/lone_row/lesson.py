@@ -61,11 +61,7 @@ def lesson() -> None:
         meaning="Q(B|X): probability that a release of X lies in B; X′ differs in one row. Pr is over the sampled "
         "data, a share γ of which has no guarantee.",
     )
-    kit.break_it(
-        "With a tiny γ, noise protects the lone row too.",
-        "γ = 0.1%",
-        {"sparse-data-gamma": kit.stop(0.001)},
-    )
+    kit.break_it("With a tiny γ, noise protects the lone row too.", "γ = 0.1%", {"sparse-data-gamma": kit.stop(0.001)})
 
 
 LESSON = kit.Lesson(

@@ -90,9 +90,7 @@ def lesson() -> None:
         meaning="All rows hold v, one of $2^b$ values. Pr[v]: probability of the answer v. For δ = 0 only.",
     )
     kit.break_it(
-        "On a coarse grid the exponential mechanism is nearly always right.",
-        "Ten bits",
-        {"median-bits": kit.stop(10)},
+        "On a coarse grid the exponential mechanism is nearly always right.", "Ten bits", {"median-bits": kit.stop(10)}
     )
 
 

@@ -78,12 +78,7 @@ def needed_epsilon(*, rows: Sequence[int], epsilons: Sequence[float], beta: floa
     return lesson_picture(
         title="Largest ε for a net mechanism",
         x=Axis(title="rows n of each sample", log=True, low=rows[0] * 0.8, high=rows[-1] * 1.25, ticks=tuple(rows)),
-        y=Axis(
-            title="ε, at most",
-            log=True,
-            low=float(needed.min()) / 3,
-            high=float(needed.max()) * 3,
-        ),
+        y=Axis(title="ε, at most", log=True, low=float(needed.min()) / 3, high=float(needed.max()) * 3),
         marks=[
             Curve(role="theory", name="1/√n", x=places, y=1 / np.sqrt(places)),
             Dots(role="mechanism:net", name="net mechanism, measured", x=places, y=needed),

@@ -273,14 +273,7 @@ def lone_pet(shares: Floats, *, spared: bool) -> Picture:
         start, values = np.arange(2) - 0.34 + 0.36 * column, shares[:, column]
         hover = [f"{name}, {case}: {percent(share)}" for name, share in zip(names, values.tolist(), strict=True)]
         bars = Bars(
-            role=role,
-            name=case,
-            start=start,
-            end=start + WIDE,
-            value=values,
-            across=True,
-            opacity=0.85,
-            hover=hover,
+            role=role, name=case, start=start, end=start + WIDE, value=values, across=True, opacity=0.85, hover=hover
         )
         marks.append(bars)
         marks += [

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from dpcore.core import Integers, exactly, rounded_up
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
-from dplab.sparse import (
-    LossFigure,
-    grid_example,
-    line_example,
-    projected_losses,
-    rows_needed,
-    simulated_noise,
-)
+from dplab.sparse import LossFigure, grid_example, line_example, projected_losses, rows_needed, simulated_noise
 from pages.charts.words import significant
 from pages.learn import kit, screen
 from pages.learn.random_privacy import charts

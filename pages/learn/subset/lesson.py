@@ -103,8 +103,7 @@ def lesson() -> None:
         else ""
     )
     private = remember(
-        f"limits-curator|{key}|{loss}",
-        lambda: subset_sums.private_share(masks, truth, epsilon=loss, seed=drawn + 4),
+        f"limits-curator|{key}|{loss}", lambda: subset_sums.private_share(masks, truth, epsilon=loss, seed=drawn + 4)
     )
     kit.theorem(
         r"\#\{\text{wrong bits}\}\le\frac{4mE^2}{s^2}",
@@ -116,11 +115,7 @@ def lesson() -> None:
         meaning="Least squares on m answers with errors up to E. s is the smallest singular value of the 0-1 matrix of "
         f"people and groups.{nothing}",
     )
-    kit.break_it(
-        f"Noise well above √n hides many bits from {questions:,} queries.",
-        "±40 people",
-        {"subset-noise": 40},
-    )
+    kit.break_it(f"Noise well above √n hides many bits from {questions:,} queries.", "±40 people", {"subset-noise": 40})
 
 
 def secret_bits(secret: str, *, people: int, seed: int) -> tuple[Booleans, tuple[str, str]]:

@@ -57,12 +57,7 @@ def needed_epsilon(
         marks.append(Region(role="impossible", x=(LOWEST, min(impossible, HIGHEST)), label=label, corner="bottom left"))
     for role, name, shape, epsilons in (
         ("theory", "guaranteed", "line-ns-open", [need.promised for need in needs]),
-        (
-            "released",
-            "simulated",
-            "circle",
-            [each.simulated and each.simulated.epsilon for each in needs],
-        ),
+        ("released", "simulated", "circle", [each.simulated and each.simulated.epsilon for each in needs]),
     ):
         points = [(row, epsilon) for row, epsilon in enumerate(epsilons) if epsilon]
         if not points:
@@ -80,14 +75,7 @@ def needed_epsilon(
         marks.append(dots)
     return Picture(
         title=TITLE,
-        x=Axis(
-            title="← private · ε needed · accurate →",
-            log=True,
-            low=LOWEST,
-            high=HIGHEST,
-            ticks=TICKS,
-            form="~g",
-        ),
+        x=Axis(title="← private · ε needed · accurate →", log=True, low=LOWEST, high=HIGHEST, ticks=TICKS, form="~g"),
         y=Axis(labels=tuple(names), letters=40),
         marks=marks,
         sentence=sentence,

@@ -52,13 +52,7 @@ def draw_outlook(
     marks: list[Mark] = [Region(role="vacuous", y=(1.0, TOP), label="no guarantee", corner="top right")]
     if summary.lower_bound is not None:
         low = np.maximum(summary.lower_bound[1], bottom)
-        wall = Wall(
-            x=summary.lower_bound[0],
-            y=low,
-            end=bottom,
-            label="impossible (lower bound)",
-            corner="bottom left",
-        )
+        wall = Wall(x=summary.lower_bound[0], y=low, end=bottom, label="impossible (lower bound)", corner="bottom left")
         marks.append(wall)
     for row, name in names.items():  # the chosen one leads the legend
         marks += _mechanism(summary, row, name, chosen=summary.keys[row] == chosen)
@@ -73,13 +67,7 @@ def draw_outlook(
     )  # fmt: skip
     marks.append(dots)
     sentence = _sentence(
-        summary,
-        titles[chosen],
-        chosen=chosen,
-        epsilon=epsilon,
-        promised=promised,
-        beta=beta,
-        what=what,
+        summary, titles[chosen], chosen=chosen, epsilon=epsilon, promised=promised, beta=beta, what=what
     )
     return Picture(
         title="Error against privacy budget ε, computed without your data",
@@ -142,14 +130,7 @@ def _mechanism(summary: DataIndependentSummary, row: int, name: str, *, chosen: 
 
 
 def _sentence(
-    summary: DataIndependentSummary,
-    title: str,
-    *,
-    chosen: str,
-    epsilon: float,
-    promised: float,
-    beta: float,
-    what: str,
+    summary: DataIndependentSummary, title: str, *, chosen: str, epsilon: float, promised: float, beta: float, what: str
 ) -> str:
     """Return the sentence on the guaranteed and the expected error at the page's ε."""
     at = f"At ε = {exactly(epsilon)}"
@@ -190,12 +171,6 @@ def _table(summary: DataIndependentSummary, names: Mapping[int, str]) -> dict[st
         if np.isfinite(summary.predicted[row]).any():
             table[f"{name}: expected"] = short_numbers(summary.predicted[row])
     if summary.lower_bound is not None:
-        walls = dict(
-            zip(
-                summary.lower_bound[0].tolist(),
-                summary.lower_bound[1].tolist(),
-                strict=True,
-            )
-        )
+        walls = dict(zip(summary.lower_bound[0].tolist(), summary.lower_bound[1].tolist(), strict=True))
         table["impossible below"] = short_numbers([walls.get(at, np.nan) for at in summary.epsilons.tolist()])
     return table
