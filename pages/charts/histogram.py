@@ -175,13 +175,8 @@ def histogram(
     """
     layout = _layout(domain, truth)
     true = layout.grouped(truth[None, :].astype(np.float64))[0]
-    counts = Axis(
-        title=f"rows{'' if layout.across else ' in a bar'}{' (log)' if log else ''}",
-        form=",",
-        log=log,
-        low=HALF_ROW if log else None,
-        of=n,
-    )
+    title = f"rows{'' if layout.across else ' in a bar'}{' (log)' if log else ''}"
+    counts = Axis(title=title, form=",", log=log, low=HALF_ROW if log else None, of=n)
     marks: list[Mark] = [
         Bars(
             role="true",

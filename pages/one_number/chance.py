@@ -29,13 +29,8 @@ class Place:
 def stability_axis(x: Floats, *, threshold: int) -> Axis:
     """Return the axis of rows that must change, logarithmic where the data are far beyond the threshold."""
     log = bool(x[-1] > FAR * threshold)
-    return Axis(
-        title=f"stability: rows that must change{' (log)' if log else ''}",
-        log=log,
-        low=float(x[0]),
-        high=float(x[-1]),
-        form="" if log else ",d",
-    )
+    title = f"stability: rows that must change{' (log)' if log else ''}"
+    return Axis(title=title, log=log, low=float(x[0]), high=float(x[-1]), form="" if log else ",d")
 
 
 def chance_curve(

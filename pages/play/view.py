@@ -131,11 +131,8 @@ def _at_epsilon(stops: SliderStops, target: float | None) -> None:
             f"These are the first {report.trials:,} of {recipe.trials:,} releases. Sampling stopped after "
             f"about {MAX_SECONDS:.0f} seconds."
         )
-    epsilon_view = share_part(
-        recipe,
-        f"shown|{stops.every}|{stops.view!r}|{report.trials}|{dict(recipe.values).get('epsilon')}",
-        lambda: build_epsilon_view(dataset, report, stops.view, beta=recipe.beta),
-    )
+    key = f"shown|{stops.every}|{stops.view!r}|{report.trials}|{dict(recipe.values).get('epsilon')}"
+    epsilon_view = share_part(recipe, key, lambda: build_epsilon_view(dataset, report, stops.view, beta=recipe.beta))
     with head:
         generated = isinstance(source.origin, Generated)
         live_line(

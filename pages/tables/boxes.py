@@ -141,11 +141,9 @@ def _worst_error(result: BoxResult) -> None:
         yield 1.0
         return result.errors.worst
 
-    words = ErrorWords(
-        observed_on=f"all {queries.count:,} boxes of the batch",
-        dots=f"Boxes begin and end at evenly spaced positions of each column, at most {queries.marks + 1}.",
-        called=TrialNouns(query="box", over="all boxes"),
-    )
+    dots = f"Boxes begin and end at evenly spaced positions of each column, at most {queries.marks + 1}."
+    observed_on = f"all {queries.count:,} boxes of the batch"
+    words = ErrorWords(observed_on=observed_on, dots=dots, called=TrialNouns(query="box", over="all boxes"))
     render_worst_error(result.request, result.problem, result.mechanism, words, beta=BETA, key=result.key, work=work)
 
 

@@ -210,11 +210,9 @@ def population_excess(rules: int, *, n: int, epsilon: float) -> Picture:
 
 
 def _worst_error(result: LearnerResult) -> None:
-    words = ErrorWords(
-        observed_on="the best rule of the class",
-        dots="A dot is the error of the released rule above that of the best one.",
-        called=TrialNouns(query="rule", over="the best rule"),
-    )
+    dots = "A dot is the error of the released rule above that of the best one."
+    observed_on = "the best rule of the class"
+    words = ErrorWords(observed_on=observed_on, dots=dots, called=TrialNouns(query="rule", over="the best rule"))
 
     def work() -> Generator[float, None, Floats]:
         chosen = result.mechanism.run(result.state, Preview(result.request.seed), TRIALS).chosen

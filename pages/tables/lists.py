@@ -143,11 +143,9 @@ def _input(names: tuple[str, ...]) -> int:
 
 def _worst_error(result: ListResult) -> None:
     request, mechanism = result.request, result.mechanism
-    words = ErrorWords(
-        observed_on=f"all {result.inputs}",
-        dots="Answers are clipped to 0–1. If n is the number of rows, this increases no error.",
-        called=TrialNouns(query="input", over="all inputs"),
-    )
+    dots = "Answers are clipped to 0–1. If n is the number of rows, this increases no error."
+    observed_on = f"all {result.inputs}"
+    words = ErrorWords(observed_on=observed_on, dots=dots, called=TrialNouns(query="input", over="all inputs"))
 
     def work() -> Generator[float, None, Floats]:
         return worst_of_lists(mechanism, result.state, truth=result.shares.truth, seed=request.seed)

@@ -182,13 +182,8 @@ def _own_class() -> QuestionClass | None:
     st.caption(
         "Queries contain no personal data, so this page spends no privacy budget. The matrix stays in this session."
     )
-    return QuestionClass(
-        title="you wrote",
-        weights=weights,
-        known=None,
-        key=repr(hash((weights.shape, weights.tobytes()))),
-        badge="your matrix · exact",
-    )
+    key = repr(hash((weights.shape, weights.tobytes())))
+    return QuestionClass(title="you wrote", weights=weights, known=None, key=key, badge="your matrix · exact")
 
 
 def _search(weights: Floats, scale: float | None) -> Generator[float, None, Shattering]:

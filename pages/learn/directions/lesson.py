@@ -43,11 +43,8 @@ def lesson() -> None:
         _every(n=n, gap=gap, measured=measured, loss=loss, guess=guess, drawn=drawn)
     else:
         _fewer(drawn)
-    kit.break_it(
-        "Without a gap, no error is guaranteed.",
-        "No gap, 4 directions",
-        {"directions-gap": kit.stop(0), "directions-measured": kit.stop(4), "directions-picture": VIEWS[0]},
-    )
+    settings = {"directions-gap": kit.stop(0), "directions-measured": kit.stop(4), "directions-picture": VIEWS[0]}
+    kit.break_it("Without a gap, no error is guaranteed.", "No gap, 4 directions", settings)
 
 
 def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, drawn: int) -> None:

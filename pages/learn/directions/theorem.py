@@ -22,10 +22,8 @@ def promised(request: DirectionsRequest, dataset: Dataset, degrees: Floats, erro
     n, queries = dataset.n, dataclasses.replace(request.queries, margin=request.margin)
     problem = dataclasses.replace(request.problem(n), queries=queries)
     pointing = (dataset.records != 0).any(axis=1)
-    margins = remember(
-        f"margins|{request.source.key}|{request.tilt}",
-        lambda: queries.margins(dataset.records[pointing], request.towards(degrees)),
-    )
+    key = f"margins|{request.source.key}|{request.tilt}"
+    margins = remember(key, lambda: queries.margins(dataset.records[pointing], request.towards(degrees)))
     has_margin = margins >= request.margin
     without_direction = n - int(pointing.sum())
     count = int(has_margin.sum())

@@ -34,13 +34,8 @@ def lesson() -> None:
         "usual weights and subtracts γ from all others. Does a small γ protect people?"
     )
     epsilon = kit.epsilon("fat", default=2.0)
-    scale = stops(
-        "Scale γ",
-        SCALES,
-        0.1,
-        key="fat-scale",
-        help_text="Half of the difference in weight between inside and outside the half.",
-    )
+    help_text = "Half of the difference in weight between inside and outside the half."
+    scale = stops("Scale γ", SCALES, 0.1, key="fat-scale", help_text=help_text)
     with kit.more():
         points = int(stops("People d", (8, 16, 32, 64, 128, 256), 64, key="fat-points"))
         uneven = whole("Range of the levels, percent of γ", 0, 100, 50, key="fat-uneven")
@@ -86,11 +81,8 @@ def lesson() -> None:
         meaning="α: largest error of the answers, a share of n. They give a half T′ instead of the true half T. "
         "s: range of people's usual weights.",
     )
-    kit.break_it(
-        "A small γ makes only small errors impossible.",
-        "Lower bound at γ = 0.01",
-        {"fat-scale": kit.stop(0.01), "fat-picture": VIEWS[2]},
-    )
+    settings = {"fat-scale": kit.stop(0.01), "fat-picture": VIEWS[2]}
+    kit.break_it("A small γ makes only small errors impossible.", "Lower bound at γ = 0.01", settings)
     chosen = kit.pictures("fat", *VIEWS)
     if chosen == VIEWS[0]:
         shown = figure.by_scale(scales=SCALES, shares=runs.shares, scale=scale)

@@ -65,11 +65,8 @@ def lesson() -> None:
         meaning=f"Z: noise of a count, ε for one row more or less; $q=e^{{-\\varepsilon}}$; α = {percent(1 - LEVEL)}. "
         "The smallest such k is the ± of a count.",
     )
-    kit.break_it(
-        "If noise is larger than the sampling error, both intervals are alike.",
-        "ε = 0.1, n = 100",
-        {"margins-epsilon": 0.1, "margins-n": kit.stop(100)},
-    )
+    settings: dict[str, float | str] = {"margins-epsilon": 0.1, "margins-n": kit.stop(100)}
+    kit.break_it("If noise is larger than the sampling error, both intervals are alike.", "ε = 0.1, n = 100", settings)
 
 
 LESSON = kit.Lesson(

@@ -80,11 +80,8 @@ def lesson() -> None:
         meaning="Enough for a p(s) within γ of 0 at s = 0, and within γ of 1 for larger s. A row has s of the k "
         "attributes.",
     )
-    kit.break_it(
-        "A small γ needs a high degree, and then few counts are saved.",
-        "γ = 1%, k = 6",
-        {"polynomials-bias": "0.01", "polynomials-width": 6},
-    )
+    settings: dict[str, float | str] = {"polynomials-bias": "0.01", "polynomials-width": 6}
+    kit.break_it("A small γ needs a high degree, and then few counts are saved.", "γ = 1%, k = 6", settings)
 
 
 def _rows(errors: Floats, allowed: float) -> str:

@@ -81,11 +81,8 @@ def lesson() -> None:
         f"{rounded_up(100 * limit)}% of members on average, if it accuses {percent(tracing.ACCUSED)} of others.",
     )
     if noisy:
-        kit.break_it(
-            "With few attributes even exact averages hide most members.",
-            "16 exact averages",
-            {"tracing-means": "exact", "tracing-attributes": kit.stop(16)},
-        )
+        settings = {"tracing-means": "exact", "tracing-attributes": kit.stop(16)}
+        kit.break_it("With few attributes even exact averages hide most members.", "16 exact averages", settings)
     else:
         kit.break_it(
             "At ε = 1 the attack finds hardly more members than strangers.",

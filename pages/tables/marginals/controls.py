@@ -105,12 +105,8 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> MarginalsRequest
         )
         # Tables with noise of their own each are not made to agree.
         fits = {name: title for name, title in FITS.items() if method != "direct-tables" or name != "consistent"}
-        fit = choice(
-            "Post-processing",
-            fits,
-            key=f"tables-fit-{method}",
-            help_text="Changes to the tables after the release. This spends no privacy budget.",
-        )
+        help_text = "Changes to the tables after the release. This spends no privacy budget."
+        fit = choice("Post-processing", fits, key=f"tables-fit-{method}", help_text=help_text)
     machine = entry(method)
     parameters = machine.controls()
     values: dict[str, Value] = {}
