@@ -69,7 +69,7 @@ def draw(
     caption: str = "",
     download: bool = False,
     on_pick: Callable[[Any], None] | None = None,
-    on_move: Callable[[float, float], None] | None = None,
+    on_move: Callable[[Sequence[float]], None] | None = None,
     on_brush: Callable[[Mapping[str, Sequence[float]]], None] | None = None,
     encoded_charts: EncodedCharts | None = None,
 ) -> None:
@@ -110,23 +110,21 @@ def draw(
 
     component_state = SessionKey[Any](key, None)
 
-    def picked() -> None:
-        value = component_state.value.picked
-        if on_pick is not None and value is not None:
-            on_pick(value)
+    def receiver(name: str, callback: Callable[..., None] | None) -> Callable[[], None]:
+        """Return what is called when the browser sends a value of this name."""
 
-    def moved() -> None:
-        value = component_state.value.moved
-        if on_move is not None and value is not None:
-            on_move(float(value[0]), float(value[1]))
+        def receive() -> None:
+            value = getattr(component_state.value, name)
+            if callback is not None and value is not None:
+                callback(value)
 
-    def brushed() -> None:
-        value = component_state.value.brushed
-        if on_brush is not None and value is not None:
-            on_brush(value)
+        return receive
 
     with target:
-        _chart(key=key, data=encoded, on_brushed_change=brushed, on_picked_change=picked, on_moved_change=moved)
+        _chart(
+            key=key, data=encoded, on_picked_change=receiver("picked", on_pick),
+            on_moved_change=receiver("moved", on_move), on_brushed_change=receiver("brushed", on_brush),
+        )  # fmt: skip
 
 
 def picture_files(key: str) -> None:
@@ -183,7 +181,7 @@ def draw_with_table(
     title: str,
     download: bool = False,
     on_pick: Callable[[Any], None] | None = None,
-    on_move: Callable[[float, float], None] | None = None,
+    on_move: Callable[[Sequence[float]], None] | None = None,
 ) -> None:
     """Draw a picture, as ``key``_chart, and offer its numbers under a title, as ``key``_numbers."""
     draw(picture, key=f"{key}_chart", badge=badge, download=download, on_pick=on_pick, on_move=on_move)

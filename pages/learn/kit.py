@@ -43,7 +43,6 @@ class Lesson:
         class_questions: three questions that the lesson answers.
         point: minimum and maximum of each bold number of its initial result, in order.
         show: draws it; None for another page.
-        page: file in pages.
         link: its link parameters.
         own_data: draws the view of all settings and the user's own data, if the lesson has one.
         workbench: file of the page with all settings of the lesson's system and the user's own data.
@@ -59,7 +58,6 @@ class Lesson:
     class_questions: tuple[str, str, str]
     point: tuple[tuple[float, float], ...] = ()
     show: Callable[[], None] | None = None
-    page: str = "learn/page.py"
     link: Mapping[str, str] = dataclasses.field(default_factory=dict)
     own_data: Callable[[], None] | None = None
     workbench: str = ""

@@ -27,8 +27,8 @@ PATH = {
     "median": "a limit: the median",
 }
 """Lessons of the short path, in order, each with what it covers."""
-ADDRESSES = {"learn/page.py": "learn"}
-"""Addresses of the pages of cards, for plain links."""
+PAGE = "learn/page.py"
+"""The page of all cards."""
 
 
 def drawing(key: str) -> str:
@@ -57,9 +57,7 @@ def show_path(lessons: Mapping[str, Lesson]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="lesson_path"):
         st.markdown(f"**{minutes}-minute path**", width="content")
         for place, (key, topic) in enumerate(PATH.items(), 1):
-            st.page_link(
-                lessons[key].page, label=f"{place} · {topic}", query_params=lessons[key].address, width="content"
-            )
+            st.page_link(PAGE, label=f"{place} · {topic}", query_params=lessons[key].address, width="content")
 
 
 def show_overview(lessons: Iterable[Lesson]) -> None:
@@ -77,7 +75,7 @@ def lesson_card(lesson: Lesson) -> None:
     """Draw a lesson's card, which is a link."""
     with st.container(border=True, key=f"card_{lesson.key}", gap=None):
         st.html(f'<img class="dpscope-card" alt="" src="{drawing(lesson.key)}">')
-        st.page_link(lesson.page, label=lesson.question, query_params=lesson.address)
+        st.page_link(PAGE, label=lesson.question, query_params=lesson.address)
         st.caption(f"{lesson.minutes} min{'' if lesson.show else ' · a table'}")
 
 
@@ -91,8 +89,6 @@ def teachers_list(lessons: Iterable[Lesson]) -> None:
     for each in lessons:
         query = f"?{urlencode(each.address)}" if each.address else ""
         questions = "<br>".join(each.class_questions)
-        lines.append(
-            f"| [{each.question}](./{ADDRESSES[each.page]}{query}) | {each.minutes} | {each.needs} | {questions} |"
-        )
+        lines.append(f"| [{each.question}](./learn{query}) | {each.minutes} | {each.needs} | {questions} |")
     with st.container(key="teachers"):
         st.markdown("\n".join(lines), unsafe_allow_html=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore.core import Floats
 from dplab.robust import FAR, Chances, ObservedAnswers
-from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Rule, Wall, Words
+from pages.charts.picture import Anchor, Axis, Band, Curve, Dots, Mark, Picture, Rule, Wall, Words
 from pages.charts.words import percent, short_numbers
 from pages.one_number.words import nearly
 
@@ -102,15 +102,9 @@ def chance_curve(
     # Only the user's data have a label: their neighbours are often at the same place.
     for mine in data[:1]:
         past = mine.x > (first.x[0] + first.x[-1]) / 2
-        words = Words(
-            role="true",
-            text=mine.name,
-            x=mine.x,
-            y=mine.chance,
-            align="right" if past else "left",
-            shift=(-10 if past else 10, -15 if mine.chance > 0.5 else 12),
-            bold=True,
-        )
+        shift = (-10 if past else 10, -15 if mine.chance > 0.5 else 12)
+        align: Anchor = "right" if past else "left"
+        words = Words(role="true", text=mine.name, x=mine.x, y=mine.chance, align=align, shift=shift, bold=True)
         marks.append(words)
     return Picture(
         title=f"Probability of an answer against {x.title}",

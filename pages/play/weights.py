@@ -64,13 +64,10 @@ def draw_sizes(recipe: Recipe, dataset: Dataset, problem: Problem) -> None:
         lambda: errors_by_size(dataset, problem, epsilon=epsilon, seed=recipe.seed),
         label="Measuring small databases.",
     )
-    draw_with_table(
-        sizes_picture(errors, epsilon=epsilon),
-        key="sizes",
-        badge=f"{TRIALS} releases each, simulated, preview sampler, seed {recipe.seed}",
-        title="error by size",
-        download=not dataset.provenance.is_private,
-    )
+    badge = f"{TRIALS} releases each, simulated, preview sampler, seed {recipe.seed}"
+    picture = sizes_picture(errors, epsilon=epsilon)
+    download = not dataset.provenance.is_private
+    draw_with_table(picture, key="sizes", badge=badge, title="error by size", download=download)
 
 
 def _own(domain: Domain) -> LinearQueries | None:

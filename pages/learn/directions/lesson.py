@@ -62,10 +62,8 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
         )
         sentence = promised if errors.promised.all() else f"{promised}; other directions have {sentence}"
     error = errors.worst if errors.promised.any() else errors.beyond
-    kit.show_result(
-        f"{sentence}; you guessed {guess:g}%. {kit.SIMULATED}",
-        verdict=screen.verdict(guess, 100 * error, unit=" points", near=0),
-    )
+    verdict = screen.verdict(guess, 100 * error, unit=" points", near=0)
+    kit.show_result(f"{sentence}; you guessed {guess:g}%. {kit.SIMULATED}", verdict=verdict)
     kit.theorem(
         r"\min_x|\langle x,y\rangle|\ge\gamma\;\Longrightarrow\;|q_y(D)-\hat q_y|\le\alpha",
         f"Here nothing is projected, and {errors.counts} counts share ε. Only rows within "

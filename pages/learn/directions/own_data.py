@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -156,7 +157,7 @@ def _draw_pictures(request: DirectionsRequest, previews: DirectionsPreview) -> N
         )
         draw_with_table(
             picture, key="halfspaces_rows", badge=request.badge(), title="rows in the picture",
-            download=not request.private, on_pick=_clicked, on_move=_turn,
+            download=not request.private, on_pick=_turn, on_move=_turn,
         )  # fmt: skip
     with right:
         st.subheader("All directions of the circle")
@@ -185,14 +186,9 @@ def _draw_pictures(request: DirectionsRequest, previews: DirectionsPreview) -> N
         request.draw(picture, key="halfspaces_sphere", title="rows on the sphere")
 
 
-def _turn(x: float, y: float) -> None:
-    """Set the direction to where the arrow points."""
-    set_controls({"angle": degrees_of(x, y)})
-
-
-def _clicked(place: tuple[float, float]) -> None:
-    """Turn the arrow to a click beside it."""
-    _turn(*place)
+def _turn(place: Sequence[float]) -> None:
+    """Set the direction to where the arrow points, or to a click beside it."""
+    set_controls({"angle": degrees_of(float(place[0]), float(place[1]))})
 
 
 def _picked(place: tuple[float, float]) -> None:

@@ -132,10 +132,8 @@ def _intervals(loss: float) -> SystemTable:
     bits = whole("Bits of the line", 2, 12, 10, key="printed-bits")
     alpha = _alpha()
     settings: dict[str, Any] = {"bits": bits, "alpha": alpha, "epsilon": loss, "beta": BETA}
-    return SystemTable(
-        table=interval_table(**settings),
-        run=lambda: simulated.intervals(run_intervals(seed=SEED, **settings), alpha=alpha),
-    )
+    table = interval_table(**settings)
+    return SystemTable(table=table, run=lambda: simulated.intervals(run_intervals(seed=SEED, **settings), alpha=alpha))
 
 
 def _rectangles(loss: float) -> SystemTable:

@@ -68,22 +68,12 @@ def panel(*, counts: Integers, name: str, top: int, grid: bool) -> Picture:
         step = 10 ** max(0, len(str(top)) - 2)
         round_counts = np.unique(step * np.floor(top * np.linspace(0, 1, 5) ** 2 / step)).tolist()
         x = Axis(title="cell", low=0, high=len(counts))
-        y = Axis(
-            title="rows (square-root scale)",
-            low=0,
-            high=math.sqrt(top),
-            ticks=(0.0,),
-            named={math.sqrt(rows): f"{rows:,.0f}" for rows in round_counts},
-        )
-    return Picture(
-        title=f"Histogram, {name}",
-        x=x,
-        y=y,
-        marks=[mark],
-        sentence=f"{name[0].upper()}{name[1:]}: {int((counts > 0).sum()):,} of {len(counts):,} cells hold rows.",
-        table={"cell": cells.tolist(), "rows": counts.tolist()},
-        height=280 if grid else 230,
-    )
+        named = {math.sqrt(rows): f"{rows:,.0f}" for rows in round_counts}
+        y = Axis(title="rows (square-root scale)", low=0, high=math.sqrt(top), ticks=(0.0,), named=named)
+    sentence = f"{name[0].upper()}{name[1:]}: {int((counts > 0).sum()):,} of {len(counts):,} cells hold rows."
+    table = {"cell": cells.tolist(), "rows": counts.tolist()}
+    height = 280 if grid else 230
+    return Picture(title=f"Histogram, {name}", x=x, y=y, marks=[mark], sentence=sentence, table=table, height=height)
 
 
 def losses(*, simulations: LossFigure, projected: bool) -> Picture:

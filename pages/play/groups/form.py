@@ -23,7 +23,7 @@ from pages.data.engines import is_engine_table
 from pages.data.upload import SessionFile, session_file
 from pages.shell.controls import choice, stops
 from pages.shell.links import in_link
-from pages.shell.private.twin import drawn, is_twin
+from pages.shell.private.twin import is_twin
 from pages.shell.request import PageRequest
 
 TITLE = "Mean by group: the mean of this number in each group of rows."
@@ -85,25 +85,8 @@ def _forms_groups(column: Number | Labels) -> bool:
     return is_labels(column) and column.ordered > 1
 
 
-@dataclass(frozen=True, kw_only=True)
-class GroupForm:
-    """The settings of the query itself.
-
-    Attributes:
-        rows: the user's rows.
-        source: the rows that previews read.
-        queries: the statistics of every group.
-        hide_below: released number of people below which a group is hidden.
-    """
-
-    rows: Source
-    source: Source
-    queries: GroupStatistics
-    hide_below: int
-
-
-def ask_groups(columns: GroupColumns) -> GroupForm:
-    """Draw the controls of the groups and of their statistics, and return what they give."""
+def ask_groups(columns: GroupColumns) -> tuple[Source, GroupStatistics, int]:
+    """Draw the controls; return the rows, their statistics, and below how many people a group is hidden."""
     first = _pick(columns, "Groups", "by", columns.titles)
     others = {name: title for name, title in columns.titles.items() if name != first}
     second = _pick(columns, "and", "by-second", {NO_COLUMN: "—", **others}) if others else NO_COLUMN
@@ -125,7 +108,7 @@ def ask_groups(columns: GroupColumns) -> GroupForm:
     domain = rows.on(Product)
     queries = group_queries(domain, SPREAD if sampling else MEAN, min_rows=int(smallest or 0))
     assert isinstance(queries, GroupStatistics)
-    return GroupForm(rows=rows, source=drawn(rows), queries=queries, hide_below=hide_below)
+    return rows, queries, hide_below
 
 
 def _pick(columns: GroupColumns, label: str, key: str, titles: Mapping[str, str]) -> str:

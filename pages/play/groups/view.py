@@ -209,14 +209,8 @@ def _why(work: GroupWork, request: GroupRequest) -> None:
     said = ""
     if smallest:
         given = f"If every group has at least {smallest:,} people"
-        said = describe_error(
-            bound,
-            n=problem.n,
-            given=given,
-            subject="no mean",
-            of_range=request.queries.domain.columns[-1].describe_distance,
-            bold=True,
-        )
+        of_range = request.queries.domain.columns[-1].describe_distance
+        said = describe_error(bound, n=problem.n, given=given, subject="no mean", of_range=of_range, bold=True)
     theorem_card(
         bound,
         mechanism.guarantee(replace(problem, person_rows=request.source.person_rows)),

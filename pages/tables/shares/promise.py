@@ -29,14 +29,9 @@ def draw_promise(request: PageRequest[AtLeast]) -> None:
         delta = mechanism.budget.delta
         return entry(DIRECT).make(epsilon=epsilon, **({"delta": delta, "noise": "gaussian"} if delta else {}))
 
-    offer = offer_of(
-        request,
-        about=f"{queries.domain.attributes}|{in_words(queries)}|{queries.signed}",
-        of="answer",
-        covers="for all queries together",
-        beta=BETA,
-        others={DIRECT: directly},
-    )
+    about = f"{queries.domain.attributes}|{in_words(queries)}|{queries.signed}"
+    covers = "for all queries together"
+    offer = offer_of(request, about=about, of="answer", covers=covers, beta=BETA, others={DIRECT: directly})
     draw_offer(offer)
     plan = mechanism.plan(offer.problem)
     left, right = st.columns(2)

@@ -70,13 +70,10 @@ def _worst_error(result: ShareResult) -> None:
     dots = "Answers are clipped to 0–1. If n is the number of rows, this increases no error."
     if is_sample:
         dots += " The guaranteed error is about all queries. The worst of those not sampled may be a little larger."
-    words = ErrorWords(
-        observed_on=sampled if is_sample else f"all {observed:,} queries",
-        dots=dots,
-        called=TrialNouns(over=f"{observed:,} sampled queries" if is_sample else "all queries"),
-        details=f"It is about all {queries.count:,} queries at once: {', '.join(parts)}.",
-        note=ANSWERS_ONLY,
-    )
+    called = TrialNouns(over=f"{observed:,} sampled queries" if is_sample else "all queries")
+    details = f"It is about all {queries.count:,} queries at once: {', '.join(parts)}."
+    observed_on = sampled if is_sample else f"all {observed:,} queries"
+    words = ErrorWords(observed_on=observed_on, dots=dots, called=called, details=details, note=ANSWERS_ONLY)
     about = f"{queries.width}|{queries.least}|{queries.signed}|{problem.neighbours}"
     key = f"{request.source.key}|{answers.mechanism!r}|{about}|{request.seed}"
     work = answers.worst if plan.polynomial or direct_fits(queries) else None
