@@ -152,7 +152,7 @@ def worst_map(
         x=stacks.x,
         y=stacks.y,
         shape="circle",
-        size=_diameter(top),
+        size=float(np.clip(0.94 * INSIDE / top, 5, 0.94 * WIDE / COLUMNS)),
         hollow=stacks.beyond.tolist(),
         hover=[f"worst error {percent(float(error))} ({rows(float(error), n)})" for error in stacks.error],
     )
@@ -193,11 +193,6 @@ def _bounds(promised: Bound, lower: Bound | None) -> tuple[float, float]:
 def _share_along(span: Span, value: float) -> float:
     """Return the position of a value along the picture, from 0 to 1."""
     return float(span.along(np.array([value]))[0])
-
-
-def _diameter(top: float) -> float:
-    """Return a dot's diameter in pixels, which the tallest stack and the dots per line limit."""
-    return float(np.clip(0.94 * INSIDE / top, 5, 0.94 * WIDE / COLUMNS))
 
 
 def _impossible(wall: float, span: Span, top: float) -> list[Mark]:

@@ -152,9 +152,8 @@ def _transcript(result: ConversationResult) -> None:
     bound = request.mechanism().accuracy(transcript.problem, BETA)
     left, right = st.columns(2)
     with left:
-        st.subheader("The conversation")
         picture = answers_over_time(transcript, truth=truth)
-        request.draw(picture, key="ask_said", title="the conversation")
+        request.draw(picture, key="ask_said", title="the conversation", heading="The conversation")
         st.download_button(
             "Download the conversation (CSV)",
             data=lambda: frame_csv(picture.frame()),
@@ -164,9 +163,8 @@ def _transcript(result: ConversationResult) -> None:
             help="Every query with guess, answer, cost and true answer. Seeded, on public data: not a private release.",
         )
     with right:
-        st.subheader("Error of every answer")
         errors = errors_over_time(transcript, truth=truth, promise=bound.value if bound.guaranteed else math.inf)
-        request.draw(errors, key="ask_wrong", title="error of every answer")
+        request.draw(errors, key="ask_wrong", title="error of every answer", heading="Error of every answer")
 
 
 def _theorem(result: ConversationResult) -> None:

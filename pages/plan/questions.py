@@ -104,11 +104,6 @@ def undo(plan_table: PlanTable) -> None:
     _set_questions(plan_table, before, reset_controls=True)
 
 
-def load_example(plan_table: PlanTable) -> None:
-    """Callback: plan two statistics of the table."""
-    store_questions(plan_table, initial_questions(plan_table.table), reset_controls=True)
-
-
 def initial_questions(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
     """Return the example: ranges of the first number and counts of the first category."""
     opening_columns = (

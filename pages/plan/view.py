@@ -45,7 +45,7 @@ from pages.plan.questions import (
     fill_compared,
     fill_errors,
     fill_pinned,
-    load_example,
+    initial_questions,
     questions_of,
     store_questions,
     target_of,
@@ -205,7 +205,8 @@ def _show_empty(plan_table: PlanTable, head: DeltaGenerator) -> None:
         _chip(plan_table)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("No statistic yet: add one above.", width="content")
-        st.button("Load an example", key="plan_example", on_click=load_example, args=(plan_table,))
+        load = partial(store_questions, plan_table, initial_questions(plan_table.table), reset_controls=True)
+        st.button("Load an example", key="plan_example", on_click=load)
         _undo_button(plan_table)
     store_plan(plan_table, None)
     _offer_synthetic_table(plan_table, ())

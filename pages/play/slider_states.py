@@ -100,15 +100,10 @@ def send_when_ready(subject: WorkSubject, encode: Callable[[], Any]) -> None:
     run_as_fragment(subject, send)
 
 
-def releases_per_stop(recipe: Recipe, cells: int) -> int:
-    """Return the number of releases at a stop."""
-    return min(recipe.trials, max(MIN_RELEASES, MAX_CELLS // cells))
-
-
 def stop_reports(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, None, list[ErrorReport]]:
     """Return a report for each stop, with the page's seed; empty if it takes too long. Yields the fraction done."""
     stops = log_stops(recipe.entry.controls()["epsilon"])
-    trials = releases_per_stop(recipe, dataset.domain.size)
+    trials = min(recipe.trials, max(MIN_RELEASES, MAX_CELLS // dataset.domain.size))
     prepare_seconds, seconds_per_release = recipe.mechanism().preview_seconds(state.problem)
     if len(stops) * (prepare_seconds + trials * seconds_per_release) > BLOCK_SECONDS:
         return []

@@ -107,7 +107,8 @@ def current_drawing() -> Drawing | None:
     if current is None or not current.future.done():
         return current
     outcome = current.future.result()
-    LAST.value = (current.request.digest, outcome_sentence(outcome))
+    sentence = stored_sentence(outcome) if isinstance(outcome, Stored) else outcome.sentence
+    LAST.value = (current.request.digest, sentence)
     CURRENT_DRAWING.pop()
     return None
 
@@ -116,11 +117,6 @@ def last_message(request: Request) -> str:
     """Return the message of this session's last draw, if it was of this request."""
     last_outcome = LAST.value
     return last_outcome[1] if last_outcome[0] == request.digest else ""
-
-
-def outcome_sentence(outcome: Outcome) -> str:
-    """Return the outcome of a draw as a sentence."""
-    return stored_sentence(outcome) if isinstance(outcome, Stored) else outcome.sentence
 
 
 @st.fragment(run_every=POLL_SECONDS)

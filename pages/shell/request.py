@@ -83,8 +83,10 @@ class PageRequest(Generic[QueriesT]):
         """Return the badge of a picture: its numbers are of previews, or come from the true data by this method."""
         return badge(self.source, method) if method else badge(self.source, seed=self.seed)
 
-    def draw(self, picture: Picture, *, key: str, title: str, badge: str = "") -> None:
+    def draw(self, picture: Picture, *, key: str, title: str, badge: str = "", heading: str = "") -> None:
         """Draw a picture and its table; only those of public data are offered as files."""
+        if heading:
+            st.subheader(heading)
         draw_with_table(picture, key=key, badge=badge or self.badge(), title=title, download=not self.private)
 
     def code(

@@ -137,11 +137,9 @@ def worst_errors(bounds: ClassErrors, *, dimension: int) -> Picture:
         else f"With one row per hidden point (n = {rows[0]:,}), an error below "
         f"{percent_down(float(forbidden[0]))} of n is impossible."
     )
-    promise_sentence = (
-        f"The net mechanism guarantees 10% from about n = {accurate_rows[0]:,}."
-        if len(accurate_rows)
-        else f"Up to n = {MAX_ROWS:,} the net mechanism does not guarantee 10%."
-    )
+    promise_sentence = f"Up to n = {MAX_ROWS:,} the net mechanism does not guarantee 10%."
+    if len(accurate_rows):
+        promise_sentence = f"The net mechanism guarantees 10% from about n = {accurate_rows[0]:,}."
     known = {} if bounds.by_dimension is None else {f"knowing its dimension alone, {dimension}": bounds.by_dimension}
     return lesson_picture(
         title="Impossible error and guaranteed error",

@@ -74,8 +74,9 @@ def lesson() -> None:
     chosen = choice("Query class", titles, key="dimension-class", default="intervals")
     query_class = _own_class() if chosen == OWN else _named_class(chosen)
     is_weighted = query_class is not None and not np.isin(query_class.weights, (0.0, 1.0)).all()
-    scale = (
-        stops(
+    scale = None
+    if is_weighted:
+        scale = stops(
             "Scale γ",
             SCALES,
             0.1,
@@ -83,9 +84,6 @@ def lesson() -> None:
             help_text="A query includes a point if its weight is at least γ above the point's level. It excludes the "
             "point if its weight is at least γ below.",
         )
-        if is_weighted
-        else None
-    )
     with outside_presentation():
         loss = kit.epsilon("dimension", default=0.1)
     if query_class is None:

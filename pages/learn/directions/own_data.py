@@ -175,7 +175,6 @@ def _draw_pictures(request: DirectionsRequest, previews: DirectionsPreview) -> N
             download=not request.private, on_pick=_picked,
         )  # fmt: skip
     if request.dimensions == 3:
-        st.subheader("The rows on the sphere")
         picture = rows_on_the_sphere(
             records=dataset.records,
             inside=on_sides.inside,
@@ -183,7 +182,7 @@ def _draw_pictures(request: DirectionsRequest, previews: DirectionsPreview) -> N
             plane=request.plane,
             space=request.reading.space,
         )
-        request.draw(picture, key="halfspaces_sphere", title="rows on the sphere")
+        request.draw(picture, key="halfspaces_sphere", title="rows on the sphere", heading="The rows on the sphere")
 
 
 def _turn(place: Sequence[float]) -> None:

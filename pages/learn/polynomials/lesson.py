@@ -87,11 +87,9 @@ def lesson() -> None:
 def _rows(errors: Floats, allowed: float) -> str:
     """Return the number of rows from which the worst error is allowed, as a sentence."""
     enough = ROWS[errors <= allowed]
-    return (
-        f"answers have an error this small from about {significant(float(enough[0]))} rows"
-        if len(enough)
-        else f"some answers have a larger error even at {significant(float(ROWS[-1]))} rows"
-    )
+    if not len(enough):
+        return f"some answers have a larger error even at {significant(float(ROWS[-1]))} rows"
+    return f"answers have an error this small from about {significant(float(enough[0]))} rows"
 
 
 LESSON = kit.Lesson(

@@ -126,19 +126,15 @@ def distributional_words(folded: distributional.Separation, net: Floats, *, n: i
 
 def without_replacement(n: int) -> str:
     """Return why the definition samples without replacement."""
+    rare = f"about $2^{{{1 - n}}}$" if n > 20 else percent(distributional.giveaway(n=n, replacement=True))
     return (
         "**Why without replacement?** Let a mechanism publish whether its sample is one database D*. This "
         "is not differentially private. With replacement (n fair coins), D* is very rare: two samples are "
-        f"told apart in only {_rare(n)} of pairs. A guarantee about samples does not notice this. Without "
+        f"told apart in only {rare} of pairs. A guarantee about samples does not notice this. Without "
         "replacement, from D* and one more row, it is "
         f"{percent(distributional.giveaway(n=n, replacement=False))} of pairs, more than 1/(n + 1)². "
         f"{kit.THEORY}"
     )
-
-
-def _rare(n: int) -> str:
-    """Return the share of distinguished pairs with replacement, which may be too small for a float."""
-    return f"about $2^{{{1 - n}}}$" if n > 20 else percent(distributional.giveaway(n=n, replacement=True))
 
 
 LESSON = kit.Lesson(

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpcore.core import Floats, Integers
 from dplab.sparse import Growth, LossFigure
-from pages.charts.picture import BEHIND, Anchor, Axis, Bars, Curve, Dots, Heat, Mark, Picture, Rule, Wall, Words
+from pages.charts.picture import BEHIND, Axis, Bars, Curve, Dots, Heat, Mark, Picture, Rule, Wall, Words
 from pages.charts.words import percent, short_numbers, significant
 from pages.learn.pictures import guess_rule
 
@@ -100,7 +100,7 @@ def losses(*, simulations: LossFigure, projected: bool) -> Picture:
         mean, role = float(loss.mean()), ROLES[name]
         label = f"mean {significant(mean)}" if name != THRESHOLD else ""  # a third line of words would lie over dots
         marks += [
-            Rule(role=role, x=mean, dash="dash", label=label, line=line, side=_side(mean, right)),
+            Rule(role=role, x=mean, dash="dash", label=label, line=line, side="left" if mean > right / 2 else "right"),
             Dots(
                 role=role,
                 name=name,
@@ -128,11 +128,6 @@ def losses(*, simulations: LossFigure, projected: bool) -> Picture:
         table={name: short_numbers(np.sort(loss)) for name, loss, _, _ in shown},
         height=280,
     )
-
-
-def _side(mean: float, right: float) -> Anchor:
-    """Return the side of a rule that has more room for words."""
-    return "left" if mean > right / 2 else "right"
 
 
 def losses_guessed(*, simulations: LossFigure, guess: float) -> Picture:

@@ -9,7 +9,7 @@ import streamlit as st
 from typing_extensions import override
 
 from dpcore.core import Neighbours, Problem
-from dpcore.data.columns import Labels, Number, is_labels, is_number
+from dpcore.data.columns import is_labels, is_number
 from dpcore.data.declarations import Capped, DeclaredColumn, DeclaredTable
 from dpcore.data.product import Product
 from dpcore.data.sources import Bundled, Source, Uploaded
@@ -73,16 +73,11 @@ def group_columns(source: Source) -> GroupColumns | None:
     if file is None or is_engine_table(file):
         return None
     table, _ = declared_columns(file)
-    names = [column.name for column in table.used if _forms_groups(column.on)]
+    names = [column.name for column in table.used if is_labels(column.on) and column.on.ordered > 1]
     if not names or not any(column.name == number and column.on.mean_name for column in table.used):
         return None
     titles = dict(zip(names, printable_labels(names), strict=True))
     return GroupColumns(table=table, number=number, titles=titles, file=file)
-
-
-def _forms_groups(column: Number | Labels) -> bool:
-    """Return whether a column has at least two labels."""
-    return is_labels(column) and column.ordered > 1
 
 
 def ask_groups(columns: GroupColumns) -> tuple[Source, GroupStatistics, int]:

@@ -50,14 +50,13 @@ def _headline(result: TableResult) -> None:
 
 def _all_tables(result: TableResult) -> None:
     """Draw the error of every table, by each method."""
-    st.subheader("All tables")
     names = [attributes_of(result.domain, table) for table in result.truth]
     series = [
         Distances(name=result.title(key), role=f"mechanism:{key}", of=names, far=previews.distances)
         for key, previews in result.methods.items()
     ]
     picture = sorted_dots(series, noun="tables", n=result.problem.n)
-    result.request.draw(picture, key="tables_all", title="all tables")
+    result.request.draw(picture, key="tables_all", title="all tables", heading="All tables")
 
 
 def _worst_error(result: TableResult) -> None:

@@ -51,9 +51,8 @@ def _error(answers: Floats, truth: Floats) -> str:
 
 
 def _errors(result: ShareResult) -> None:
-    st.subheader("Errors over many queries")
     picture = answer_errors(result.answers, key=result.request.entry.key)
-    result.request.draw(picture, key="marginals_errors", title="errors")
+    result.request.draw(picture, key="marginals_errors", title="errors", heading="Errors over many queries")
 
 
 def _worst_error(result: ShareResult) -> None:
@@ -85,20 +84,18 @@ def _worst_error(result: ShareResult) -> None:
 
 
 def _polynomial(result: ShareResult) -> None:
-    st.subheader("The polynomial")
     polynomial = result.answers.release.plan.polynomial
     assert polynomial is not None
     used = result.answers.plan.polynomial is not None
     picture = step_curve(polynomial=polynomial, key=result.request.entry.key, used=used)
-    result.request.draw(picture, key="marginals_step", badge=PUBLIC, title="the polynomial")
+    result.request.draw(picture, key="marginals_step", badge=PUBLIC, title="the polynomial", heading="The polynomial")
 
 
 def _budget(result: ShareResult) -> None:
-    st.subheader("Privacy budget")
     plan = result.answers.plan
     colour = "marginals-direct" if plan.polynomial is None else result.request.entry.key
     picture = level_bars(plan=plan, counts=released_counts(plan, result.answers.queries), key=colour)
-    result.request.draw(picture, key="marginals_levels", badge=PUBLIC, title="noise")
+    result.request.draw(picture, key="marginals_levels", badge=PUBLIC, title="noise", heading="Privacy budget")
 
 
 def _winners(result: ShareResult) -> None:
