@@ -25,8 +25,8 @@ from pages.shell.state import SessionKey, set_controls
 SIMULATED, THEORY = ":blue-badge[simulated]", ":orange-badge[theory]"
 SETTINGS_BEFORE = SessionKey[dict[str, LessonSetting]]("lesson_before", {})
 """Settings before the last "Break it"."""
-SYSTEMS = "Mechanisms from the papers"
-"""Group of the lessons on one system."""
+GROUPS = ("What is guaranteed", "Attacks", "Limits", "Mechanisms from the papers")
+"""Groups of lessons: of those whose place is 100 to 199, 200 to 299, and so on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,14 +36,12 @@ class Lesson:
     Attributes:
         key: link value, and name of its drawing.
         question: its title.
-        group: its group in the overview; groups are in the order of their first lessons.
-        place: sort key.
+        place: sort key; its hundreds are the group in the overview.
         minutes: duration in a lecture.
         needs: prerequisites, in words.
         class_questions: three questions that the lesson answers.
         point: minimum and maximum of each bold number of its initial result, in order.
         show: draws it; None for another page.
-        link: its link parameters.
         own_data: draws the view of all settings and the user's own data, if the lesson has one.
         workbench: file of the page with all settings of the lesson's system and the user's own data.
         workbench_link: link parameters of that page.
@@ -51,14 +49,12 @@ class Lesson:
 
     key: str
     question: str
-    group: str
     place: int
     minutes: int
     needs: str
     class_questions: tuple[str, str, str]
     point: tuple[tuple[float, float], ...] = ()
     show: Callable[[], None] | None = None
-    link: Mapping[str, str] = dataclasses.field(default_factory=dict)
     own_data: Callable[[], None] | None = None
     workbench: str = ""
     workbench_link: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -66,7 +62,12 @@ class Lesson:
     @property
     def address(self) -> dict[str, str]:
         """Link parameters of the lesson."""
-        return {"lesson": self.key} if self.show is not None else dict(self.link)
+        return {"lesson": self.key}
+
+    @property
+    def group(self) -> str:
+        """Group in the overview."""
+        return GROUPS[self.place // 100 - 1]
 
 
 def intro(text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping
+from itertools import groupby
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -37,20 +38,6 @@ def drawing(key: str) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(contents).decode('ascii')}"
 
 
-def by_group(lessons: Iterable[Lesson]) -> Mapping[str, list[Lesson]]:
-    """Return the lessons by group, in order."""
-    groups: dict[str, list[Lesson]] = {}
-    for each in lessons:
-        groups.setdefault(each.group, []).append(each)
-    return groups
-
-
-def in_order(lessons: Iterable[Lesson]) -> tuple[Lesson, ...]:
-    """Return the lessons in order, those of a group together."""
-    groups = by_group(sorted(lessons, key=lambda each: each.place))
-    return tuple(each for group in groups.values() for each in group)
-
-
 def show_path(lessons: Mapping[str, Lesson]) -> None:
     """Draw the short path: its minutes, and a link to each of its lessons."""
     minutes = sum(lessons[key].minutes for key in PATH)
@@ -61,12 +48,13 @@ def show_path(lessons: Mapping[str, Lesson]) -> None:
 
 
 def show_overview(lessons: Iterable[Lesson]) -> None:
-    """Draw all cards by group."""
+    """Draw all cards by group; the lessons are in order."""
     with st.container(key="wall"):
-        for group, each in by_group(lessons).items():
+        for group, each in groupby(lessons, key=lambda lesson: lesson.group):
             st.header(group, anchor=False)
-            columns = [column for _ in range(0, len(each), ACROSS) for column in st.columns(ACROSS)]
-            for lesson, column in zip(each, columns, strict=False):
+            cards = list(each)
+            columns = [column for _ in range(0, len(cards), ACROSS) for column in st.columns(ACROSS)]
+            for lesson, column in zip(cards, columns, strict=False):
                 with column:
                     lesson_card(lesson)
 
@@ -87,8 +75,7 @@ def teachers_list(lessons: Iterable[Lesson]) -> None:
     )
     lines = ["| lesson | minutes | prerequisites | questions for the class |", "|---|---|---|---|"]
     for each in lessons:
-        query = f"?{urlencode(each.address)}" if each.address else ""
-        questions = "<br>".join(each.class_questions)
-        lines.append(f"| [{each.question}](./learn{query}) | {each.minutes} | {each.needs} | {questions} |")
+        link, questions = f"./learn?{urlencode(each.address)}", "<br>".join(each.class_questions)
+        lines.append(f"| [{each.question}]({link}) | {each.minutes} | {each.needs} | {questions} |")
     with st.container(key="teachers"):
         st.markdown("\n".join(lines), unsafe_allow_html=True)

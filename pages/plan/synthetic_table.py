@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,11 +58,9 @@ def show_synthetic_table(plan_table: PlanTable, questions: Sequence[PlannedQuest
     assert isinstance(mechanism, WholeTable)
     settings: dict[str, Any] = {"mechanism": mechanism, "n": plan_table.n, "beta": plan_table.beta, "seed": SEED}
     settings["neighbours"] = plan_table.neighbours
-    rehearsal = in_background(
-        f"whole|{plan_table.table!r}|{columns_picked}|{settings!r}",
-        lambda: rehearse_table(plan_table.table, columns_picked, **settings),
-        so_far=lambda: None, label="Sampling synthetic rows.", place="whole",
-    )  # fmt: skip
+    key = f"whole|{plan_table.table!r}|{columns_picked}|{settings!r}"
+    work = partial(rehearse_table, plan_table.table, columns_picked, **settings)
+    rehearsal = in_background(key, work, so_far=lambda: None, label="Sampling synthetic rows.", place="whole")
     if rehearsal is None:
         return
     st.markdown(

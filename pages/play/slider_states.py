@@ -78,12 +78,8 @@ def send_states(stops: SliderStops) -> None:
         reports = share_with_progress(
             recipe, stops.every, lambda: stop_reports(recipe, stops.dataset, stops.state), label=""
         )
-        return share_with_progress(
-            recipe,
-            f"{stops.every}|{view!r}|{dark}",
-            lambda: encode_stops(reports, stops.dataset, view, beta=beta, badge=stops.badge, dark=dark),
-            label="",
-        )
+        work = partial(encode_stops, reports, stops.dataset, view, beta=beta, badge=stops.badge, dark=dark)
+        return share_with_progress(recipe, f"{stops.every}|{view!r}|{dark}", work, label="")
 
     send_when_ready(recipe, encode)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -58,12 +59,9 @@ def draw_sizes(recipe: Recipe, dataset: Dataset, problem: Problem) -> None:
     if not st.toggle("Error by the size of the small database", key=in_link("sizes"), bind="query-params"):
         return
     epsilon = float(dict(recipe.values).get("epsilon", 1.0))
-    errors = share_with_progress(
-        recipe,
-        f"sizes|{recipe.source.key}|{problem!r}|{epsilon}|{recipe.seed}",
-        lambda: errors_by_size(dataset, problem, epsilon=epsilon, seed=recipe.seed),
-        label="Measuring small databases.",
-    )
+    key = f"sizes|{recipe.source.key}|{problem!r}|{epsilon}|{recipe.seed}"
+    work = partial(errors_by_size, dataset, problem, epsilon=epsilon, seed=recipe.seed)
+    errors = share_with_progress(recipe, key, work, label="Measuring small databases.")
     badge = f"{TRIALS} releases each, simulated, preview sampler, seed {recipe.seed}"
     picture = sizes_picture(errors, epsilon=epsilon)
     download = not dataset.provenance.is_private

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -62,11 +63,8 @@ class BoxResult:
         about = f"{request.source.key}|{self.problem.n}|{request.neighbours}"
         state: BoxState = remember(f"boxes|{about}", lambda: mechanism.prepare(dataset, self.problem))
         self.key = f"box-errors|{about}|{mechanism!r}|{request.seed}"
-        self.errors: BoxErrors = with_progress(
-            self.key,
-            lambda: box_errors(mechanism, state, Preview(request.seed), trials=TRIALS),
-            label="Sampling releases.",
-        )
+        work = partial(box_errors, mechanism, state, Preview(request.seed), trials=TRIALS)
+        self.errors: BoxErrors = with_progress(self.key, work, label="Sampling releases.")
 
 
 def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[RangeBoxes] | None:

@@ -144,7 +144,6 @@ def _ask_again(bits: Booleans, *, epsilon: float, seed: int) -> None:
 LESSON = kit.Lesson(
     key="attack-me",
     question="Attack me: do group counts hide your answers?",
-    group="Attacks",
     place=210,
     minutes=5,
     needs="none; the lesson on the meaning of ε helps",

@@ -163,7 +163,6 @@ def _theorem() -> None:
 LESSON = kit.Lesson(
     key="audit",
     question="Is this privacy claim true?",
-    group="What is guaranteed",
     place=120,
     minutes=8,
     needs="What does an ε mean to someone who suspects you?",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -110,11 +111,8 @@ def lesson() -> None:
     attackable = scale is None and hidden_points(shattering) >= 2
     chosen_view = kit.pictures("dimension", *(VIEWS if attackable else VIEWS[:2]))
     if chosen_view == VIEWS[2]:
-        attacks = with_progress(
-            f"limits-own-class|{query_class.key}",
-            lambda: attack_class(query_class.weights, shattering, seed=SEED),
-            label="Reconstructing halves.",
-        )
+        work = partial(attack_class, query_class.weights, shattering, seed=SEED)
+        attacks = with_progress(f"limits-own-class|{query_class.key}", work, label="Reconstructing halves.")
         badge = f"{query_class.badge} · simulated, preview sampler, seed {SEED}"
         kit.picture(figure.reconstructed(attacks), key="dimension_attack", badge=badge)
     elif chosen_view == VIEWS[0]:
@@ -212,7 +210,6 @@ def _dimension_sentence(query_class: QuestionClass, shattering: Shattering, scal
 LESSON = kit.Lesson(
     key="dimension",
     question="How much can a query class ask?",
-    group="Limits",
     place=330,
     minutes=6,
     needs="counting queries",

@@ -114,7 +114,6 @@ def _fewer(drawn: int) -> None:
 LESSON = kit.Lesson(
     key="directions",
     question="Can one release answer every direction?",
-    group=kit.SYSTEMS,
     place=410,
     minutes=8,
     needs="counting queries; angles between vectors",

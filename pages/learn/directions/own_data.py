@@ -103,11 +103,8 @@ def _compute_previews(request: DirectionsRequest) -> DirectionsPreview:
     trials = trials_for(request, dataset.n)
     state = remember(f"sphere|{source.key}", lambda: mechanism.prepare(dataset, problem))
     net = {name: value for name, value in request.values.items() if name != "epsilon"}
-    with_progress(
-        f"sides|{source.key}|{net!r}|{seed}|{trials}",
-        lambda: count_sides(mechanism, state, seed=seed, trials=trials),
-        label="Counting rows on the sides.",
-    )
+    work = partial(count_sides, mechanism, state, seed=seed, trials=trials)
+    with_progress(f"sides|{source.key}|{net!r}|{seed}|{trials}", work, label="Counting rows on the sides.")
     key = f"{source.key}|{request.values!r}|{seed}|{trials}"
     release = remember(f"halfspaces|{key}", lambda: preview_releases(mechanism, state, seed=seed, trials=trials))
     towards = request.towards(CIRCLE)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from dpcore.core import Floats, rounded_up
@@ -16,11 +18,8 @@ CHANCE = 0.05
 
 def fewer_dimensions(request: DirectionsRequest, records: Floats) -> None:
     """Draw, once it is opened, the distortions of the rows (n, d) by random sign matrices, and what is guaranteed."""
-    distortion = with_progress(
-        f"distortions|{request.source.key}|{request.seed}",
-        lambda: distortions(records, chance=CHANCE, seed=request.seed),
-        label="Projecting rows.",
-    )
+    work = partial(distortions, records, chance=CHANCE, seed=request.seed)
+    distortion = with_progress(f"distortions|{request.source.key}|{request.seed}", work, label="Projecting rows.")
     last, worst = distortion.dimensions[-1], float(distortion.products[-1].max())
     request.draw(charts.moved(distortion=distortion, noun="rows"), key="halfspaces_moved", title="distortions")
     st.markdown(

@@ -101,7 +101,6 @@ def lesson() -> None:
 LESSON = kit.Lesson(
     key="fat",
     question="Are queries with small weights safe?",
-    group="Attacks",
     place=240,
     minutes=6,
     needs="What do accurate answers give away?",

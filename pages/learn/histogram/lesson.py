@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from dpcore.core import Floats, exactly, rounded_down, rounded_up
@@ -44,10 +46,8 @@ def lesson() -> None:
         settings = {"cells": cells, "occupied": full, "rows": rows, "seed": seed, "trials": RELEASES}
         return remember_call(total_errors, key=key, epsilon=loss, **settings)
 
-    exact = remember(
-        f"limits-risks|{cells}|{occupied}|{rows}|{loss}",
-        lambda: minimax.risks(cells=cells, occupied=occupied, rows=rows, epsilons=epsilon_grid(loss)),
-    )
+    work = partial(minimax.risks, cells=cells, occupied=occupied, rows=rows, epsilons=epsilon_grid(loss))
+    exact = remember(f"limits-risks|{cells}|{occupied}|{rows}|{loss}", work)
     measured = errors("identity", full=cells)
     shown = figure.risks(exact=exact, occupied=occupied, epsilon=loss, guess=guess, measured=measured)
     badge = f"curves: exact theory · dot: simulated, {RELEASES} releases, preview sampler, seed {seed}"
@@ -116,7 +116,6 @@ def what_helps(*, cells: int, occupied: int, rows: int, epsilon: float, projecte
 LESSON = kit.Lesson(
     key="histogram",
     question="Is noise in every bar necessary?",
-    group="Limits",
     place=320,
     minutes=6,
     needs="the Laplace mechanism; expected error",

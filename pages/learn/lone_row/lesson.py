@@ -67,7 +67,6 @@ def lesson() -> None:
 LESSON = kit.Lesson(
     key="sparse-data",
     question="Whose privacy is lost if the guarantee fails?",
-    group="Limits",
     place=350,
     minutes=3,
     needs="What if a guarantee may fail for a few data sets?",

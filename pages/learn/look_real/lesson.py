@@ -95,7 +95,6 @@ def mean_slope_words(seen: SlopeIntervals) -> str:
 LESSON = kit.Lesson(
     key="look-real",
     question="Are synthetic rows right?",
-    group="What is guaranteed",
     place=150,
     minutes=8,
     needs="linear regression; confidence intervals; synthetic rows",

@@ -94,7 +94,6 @@ def _show_releases(result: low_bits.Attacked) -> None:
 LESSON = kit.Lesson(
     key="low-bits",
     question="Do a noisy number’s last bits reveal your row?",
-    group="Attacks",
     place=250,
     minutes=5,
     needs="the Laplace mechanism; how computers round",

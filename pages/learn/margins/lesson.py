@@ -72,7 +72,6 @@ def lesson() -> None:
 LESSON = kit.Lesson(
     key="margins",
     question="What does ± mean?",
-    group="What is guaranteed",
     place=140,
     minutes=6,
     needs="confidence intervals; the Laplace mechanism",

@@ -166,7 +166,6 @@ def _walk(*, n: int, epsilon: float, delta: float, bits: float, seed: int, steps
 LESSON = kit.Lesson(
     key="median",
     question="Can a private method find the median?",
-    group="Limits",
     place=310,
     minutes=8,
     needs="differential privacy with δ = 0; the exponential mechanism",

@@ -58,7 +58,6 @@ def lesson() -> None:
 LESSON = kit.Lesson(
     key="odds",
     question="What does an ε mean to someone who suspects you?",
-    group="What is guaranteed",
     place=110,
     minutes=4,
     needs="odds and Bayes' rule",

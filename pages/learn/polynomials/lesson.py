@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from dpcore.core import Floats, exactly
@@ -45,10 +47,8 @@ def lesson() -> None:
     degree_table = degrees(attributes=attributes, width=width)
     needed = degree_table.needed(bias)
     counts = degree_table.counts[needed - 1]
-    errors = remember(
-        f"limits-polynomials|{attributes}|{width}|{loss}|{delta}",
-        lambda: predicted_errors(attributes=attributes, width=width, epsilon=loss, delta=delta, rows=ROWS),
-    )
+    work = partial(predicted_errors, attributes=attributes, width=width, epsilon=loss, delta=delta, rows=ROWS)
+    errors = remember(f"limits-polynomials|{attributes}|{width}|{loss}|{delta}", work)
     chosen = kit.pictures("polynomials", *VIEWS)
     if chosen == VIEWS[0]:
         kit.picture(figure.biases(degrees=degree_table, bias=bias, guess=guess), key="polynomials_bias", badge=BADGE)
@@ -95,7 +95,6 @@ def _rows(errors: Floats, allowed: float) -> str:
 LESSON = kit.Lesson(
     key="polynomials",
     question="Can few counts answer very many queries?",
-    group=kit.SYSTEMS,
     place=420,
     minutes=8,
     needs="polynomials; binomial coefficients",

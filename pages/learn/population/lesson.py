@@ -140,7 +140,6 @@ def without_replacement(n: int) -> str:
 LESSON = kit.Lesson(
     key="population",
     question="Does protecting each row also hide the sample?",
-    group="What is guaranteed",
     place=130,
     minutes=6,
     needs="differential privacy; sampling without replacement",

@@ -149,7 +149,6 @@ def _show_theorem(settings: RandomPrivacySettings, *, cells: int, rows: int) -> 
 LESSON = kit.Lesson(
     key="random",
     question="What if a guarantee may fail for a few data sets?",
-    group="Limits",
     place=340,
     minutes=6,
     needs="Is noise in every bar necessary?",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from dpcore.core import Booleans, exactly
@@ -68,11 +70,8 @@ def lesson() -> None:
         label="Solving for the bits with more and more answers.",
     )
     share = float(((attack.estimates[0] > 0.5) == truth).mean())
-    swept = with_progress(
-        f"limits-subset|{key}|{error}",
-        lambda: subset_sums.sweep(masks, truth, error=error, seed=drawn + 3),
-        label="Attacking.",
-    )
+    work = partial(subset_sums.sweep, masks, truth, error=error, seed=drawn + 3)
+    swept = with_progress(f"limits-subset|{key}|{error}", work, label="Attacking.")
     attacks = swept.by_noise[int(np.argmin(np.abs(swept.errors - error)))]
     usual = float(attacks.mean())
     blind = max(float(truth.mean()), 1 - float(truth.mean()))
@@ -131,7 +130,6 @@ def secret_bits(secret: str, *, people: int, seed: int) -> tuple[Booleans, tuple
 LESSON = kit.Lesson(
     key="subset",
     question="Can you reconstruct secrets from noisy counts?",
-    group="Attacks",
     place=220,
     minutes=6,
     needs="least squares",

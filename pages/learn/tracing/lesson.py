@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from dpcore.core import exactly, rounded_up
 from dpcore.limits.attacks.tracing import ceiling, rows_wall
 from dplab.limits import tracing
@@ -57,11 +59,8 @@ def lesson() -> None:
         kit.picture(traced_scores(traced), key="tracing_scores", badge=badge)
     else:
         sizes = [size for size in tracing.ATTRIBUTES if size <= attributes]
-        shares = with_progress(
-            f"limits-tracing|{key}|{epsilon}",
-            lambda: tracing.sweep(drawn, attributes=sizes, epsilon=epsilon, delta=DELTA, seed=seed),
-            label="Attacking averages.",
-        )
+        work = partial(tracing.sweep, drawn, attributes=sizes, epsilon=epsilon, delta=DELTA, seed=seed)
+        shares = with_progress(f"limits-tracing|{key}|{epsilon}", work, label="Attacking averages.")
         if chosen == VIEWS[1]:
             shown = figure.over_epsilon(shares, delta=DELTA, epsilon=applied, guess=guess / 100)
             kit.picture(shown, key="tracing_epsilon", badge=f"{badge} · δ = {exactly(DELTA)}")
@@ -94,7 +93,6 @@ def lesson() -> None:
 LESSON = kit.Lesson(
     key="tracing",
     question="Who is in these averages?",
-    group="Attacks",
     place=225,
     minutes=6,
     needs="averages and standard deviations",

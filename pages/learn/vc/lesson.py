@@ -141,7 +141,6 @@ def _worlds(
 LESSON = kit.Lesson(
     key="vc",
     question="What do accurate answers give away?",
-    group="Attacks",
     place=230,
     minutes=8,
     needs="counting queries; shattered sets help",

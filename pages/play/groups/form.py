@@ -97,8 +97,9 @@ def ask_groups(columns: GroupColumns) -> tuple[Source, GroupStatistics, int]:
         help="How many people every group has at least, if that is public. The theorem needs it.",
     )  # fmt: skip
     help_text = "The release then holds the variance of each group as well, from the same noise."
-    key = in_link("sampling")
-    sampling = st.toggle("Show sampling error", value=True, key=key, bind="query-params", help=help_text)
+    sampling = st.toggle(
+        "Show sampling error", value=True, key=in_link("sampling"), bind="query-params", help=help_text
+    )
     rows = columns.source(tuple(filter(None, (first, second))))
     domain = rows.on(Product)
     queries = group_queries(domain, SPREAD if sampling else MEAN, min_rows=int(smallest or 0))
