@@ -104,6 +104,19 @@ class PageRequest(Generic[QueriesT]):
             then=then,
         )
 
+    def code_of_release(self, *lines: str, arguments: str = "", trials: int | None = None) -> str:
+        """Return Python that makes the release shown, whose lines use ``release``, and prints its guarantee."""
+        kind, repeated = type(self.queries), f", trials={trials}" if trials else ""
+        return self.code(
+            queries=f"{kind.__name__}(domain=dataset.domain{arguments})",
+            imports=[f"from {kind.__module__} import {kind.__name__}"],
+            then=[
+                f"release = mechanism.run(state, dpcore.Preview({self.seed}){repeated})",
+                *lines,
+                "print(mechanism.guarantee(problem).sentence())",
+            ],
+        )
+
 
 def show_code(title: str, *, key: str, write: Callable[[], str]) -> None:
     """Draw an expander with code, which is written only while it is open; ``key`` is the expander's."""

@@ -175,15 +175,9 @@ def _one_box(result: BoxResult) -> None:
 
 
 def _code(result: BoxResult) -> str:
-    return result.request.code(
-        queries="RangeBoxes(domain=dataset.domain)",
-        imports=["from dpcore.queries.boxes import RangeBoxes"],
-        then=[
-            f"release = mechanism.run(state, dpcore.Preview({result.request.seed}))",
-            "for index, share in list(enumerate(release.answers()[0].tolist()))[:5]:",
-            '    print(f"{queries.describe(index)}: {share:.3f}")',
-            "print(mechanism.guarantee(problem).sentence())",
-        ],
+    return result.request.code_of_release(
+        "for index, share in list(enumerate(release.answers()[0].tolist()))[:5]:",
+        '    print(f"{queries.describe(index)}: {share:.3f}")',
     )
 
 

@@ -226,16 +226,10 @@ def _worst_error(result: LearnerResult) -> None:
 
 def _code(result: LearnerResult) -> str:
     queries = result.request.queries
-    of = f"Hypotheses(domain=dataset.domain, label={queries.label}, kind={queries.kind!r}, literals={queries.literals}"
-    return result.request.code(
-        queries=f"{of}, packed={queries.packed!r})" if queries.packed else f"{of})",
-        imports=["from dpcore.queries.hypotheses import Hypotheses"],
-        then=[
-            f"release = mechanism.run(state, dpcore.Preview({result.request.seed}))",
-            "print(release.frame())",
-            "print(mechanism.guarantee(problem).sentence())",
-        ],
-    )
+    arguments = f", label={queries.label}, kind={queries.kind!r}, literals={queries.literals}"
+    if queries.packed:
+        arguments += f", packed={queries.packed!r}"
+    return result.request.code_of_release("print(release.frame())", arguments=arguments)
 
 
 LEARNER = Workbench(

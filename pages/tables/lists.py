@@ -174,15 +174,7 @@ def _one_list(result: ListResult) -> None:
 
 
 def _code(result: ListResult) -> str:
-    return result.request.code(
-        queries="Inputs(domain=dataset.domain)",
-        imports=["from dpcore.queries.inputs import Inputs"],
-        then=[
-            f"release = mechanism.run(state, dpcore.Preview({result.request.seed}))",
-            "print(release.frame().head())",
-            "print(mechanism.guarantee(problem).sentence())",
-        ],
-    )
+    return result.request.code_of_release("print(release.frame().head())")
 
 
 DECISION_LISTS = Workbench(

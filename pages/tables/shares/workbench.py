@@ -123,18 +123,12 @@ def _compared(result: ShareResult) -> None:
 
 def _code(result: ShareResult) -> str:
     request, queries = result.request, result.request.queries
-    return request.code(
-        queries=f"AtLeast(domain=dataset.domain, width={queries.width}, least={queries.least}, "
-        f"signed={queries.signed})",
-        imports=["from dpcore.queries.at_least import AtLeast"],
-        then=[
-            f"release = mechanism.run(state, dpcore.Preview({request.seed}))",
-            "indices = queries.batch(5)",
-            "answers = release.answers(*queries.sets(indices), clip=True)[0]",
-            "for index, answer in zip(indices.tolist(), answers.tolist()):",
-            '    print(f"{queries.describe(index)}: {answer:.3f}")',
-            "print(mechanism.guarantee(problem).sentence())",
-        ],
+    return request.code_of_release(
+        "indices = queries.batch(5)",
+        "answers = release.answers(*queries.sets(indices), clip=True)[0]",
+        "for index, answer in zip(indices.tolist(), answers.tolist()):",
+        '    print(f"{queries.describe(index)}: {answer:.3f}")',
+        arguments=f", width={queries.width}, least={queries.least}, signed={queries.signed}",
     )
 
 
