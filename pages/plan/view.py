@@ -188,11 +188,9 @@ def _at_total(plan: Plan, epsilon: float) -> Plan:
 
 def _predict(plan: Plan, known: Predictions, *, place: str) -> list[Prediction]:
     """Predict the errors of a plan in the background."""
-    return in_background(
-        f"planned|{plan.text.decode()}", lambda: predict(plan, known=known),
-        so_far=lambda: known_predictions(plan, known=dict(known)), label="Predicting the error of every statistic.",
-        place=place,
-    )  # fmt: skip
+    key, label = f"planned|{plan.text.decode()}", "Predicting the error of every statistic."
+    work = partial(predict, plan, known=known)
+    return in_background(key, work, so_far=lambda: known_predictions(plan, known=dict(known)), label=label, place=place)
 
 
 def _show_empty(plan_table: PlanTable, head: DeltaGenerator) -> None:

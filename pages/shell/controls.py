@@ -380,6 +380,13 @@ def control(entry: Entry, name: str, parameter: Parameter) -> Value:
     )
 
 
+def choose_entry(label: str, entries: Mapping[str, Entry], *, key: str, default: str | None = None) -> Entry:
+    """Draw the choice of a mechanism, with the stories of all as its help, and return it."""
+    titles = {name: each.title for name, each in entries.items()}
+    help_text = "\n\n".join(f"{each.title}: {each.story}" for each in entries.values())
+    return entries[choice(label, titles, key=key, default=default, help_text=help_text)]
+
+
 def epsilon_bar(entry: Entry, bar: DeltaGenerator) -> float:
     """Return ε from the bar above the pictures."""
     with bar:

@@ -111,10 +111,8 @@ def _compute_previews(request: DirectionsRequest) -> DirectionsPreview:
     plane = f"{source.key}|{request.tilt}"
     expected = None
     if mechanism.is_projected(problem):
-        expected = remember(
-            f"expected|{plane}|{mechanism.projected}",
-            lambda: expected_after_projection(dataset.records, towards, dimensions=mechanism.projected),
-        )
+        project = partial(expected_after_projection, dataset.records, towards, dimensions=mechanism.projected)
+        expected = remember(f"expected|{plane}|{mechanism.projected}", project)
     return DirectionsPreview(
         dataset=dataset,
         state=state,

@@ -44,10 +44,8 @@ def secret_of_the_rows(result: ShareResult) -> None:
     with right:
         people = int(stops("Rows attacked n", PEOPLE, 100, key="secret-people"))
     key = f"{request.source.key}|{secret}|{size}|{people}|{request.seed}"
-    attacked: SecretRows = remember(
-        f"attacked|{key}",
-        lambda: secret_attribute.sample_rows(rows, secret=secret, size=size, people=people, seed=request.seed),
-    )
+    sample = partial(secret_attribute.sample_rows, rows, secret=secret, size=size, people=people, seed=request.seed)
+    attacked: SecretRows = remember(f"attacked|{key}", sample)
     epsilon, delta = mechanism.epsilon, mechanism.delta
     work = partial(secret_attribute.sweep, attacked, delta=delta, seed=request.seed)
     shares = with_progress(f"secret|{key}|{delta}", work, label="Attacking marginals.")
