@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypedDict, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -395,8 +395,17 @@ def epsilon_bar(entry: Entry, bar: DeltaGenerator) -> float:
     return value
 
 
-def settings(entry: Entry, bar: DeltaGenerator, *, in_more: str = "") -> tuple[dict[str, Value], Neighbours, int]:
-    """Return all parameters of a mechanism, the relation and the seed; one parameter may stand in More settings."""
+class Settings(TypedDict):
+    """A mechanism, its parameters, the relation and the seed, by their names in a page's request."""
+
+    entry: Entry
+    values: dict[str, Value]
+    neighbours: Neighbours
+    seed: int
+
+
+def settings(entry: Entry, bar: DeltaGenerator, *, in_more: str = "") -> Settings:
+    """Return all settings of a mechanism; one parameter may stand in More settings."""
     parameters = entry.controls()
     values = {name: control(entry, name, p) for name, p in parameters.items() if name not in ("epsilon", in_more)}
     with st.popover("More settings", width="stretch"):
@@ -404,7 +413,7 @@ def settings(entry: Entry, bar: DeltaGenerator, *, in_more: str = "") -> tuple[d
         if in_more:
             values[in_more] = control(entry, in_more, parameters[in_more])
     values["epsilon"] = epsilon_bar(entry, bar)
-    return values, relation, coins
+    return Settings(entry=entry, values=values, neighbours=relation, seed=coins)
 
 
 def _power_of_ten(parameter: Parameter, *, key: str, default: float, label: str) -> float:

@@ -94,8 +94,7 @@ def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Ran
             max_selections=MAX_COLUMNS,
             persist_state="session",
         )
-        machine = entry("boxes")
-        values, relation, seed = settings(machine, bar)
+        chosen = settings(entry("boxes"), bar)
         if len(columns) < 2:
             st.info("Pick two columns or three.")
             return None
@@ -104,11 +103,9 @@ def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Ran
         else:
             rows = ranges_of(key, *columns)
             show_credit(rows)
-        source = drawn_always(rows, relation)
+        source = drawn_always(rows, chosen["neighbours"])
     queries = RangeBoxes(domain=source.on(Product))
-    return PageRequest(
-        rows=rows, source=source, queries=queries, entry=machine, values=values, neighbours=relation, seed=seed
-    )
+    return PageRequest(rows=rows, source=source, queries=queries, **chosen)
 
 
 def _headline(result: BoxResult) -> None:

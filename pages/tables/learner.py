@@ -85,13 +85,10 @@ def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Hyp
         source = drawn(rows)
         show_data_in_use(source)
         queries = _class(source.on(Product))
-        machine = entry("learner")
-        values, relation, seed = settings(machine, bar)
+        chosen = settings(entry("learner"), bar)
     if queries is None:
         return None
-    return PageRequest(
-        rows=rows, source=source, queries=queries, entry=machine, values=values, neighbours=relation, seed=seed
-    )
+    return PageRequest(rows=rows, source=source, queries=queries, **chosen)
 
 
 def _class(domain: Product) -> Hypotheses | None:

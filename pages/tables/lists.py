@@ -93,12 +93,9 @@ def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Inp
             rows = generated_lists(n=int(stops("Number of lists n", ROWS, 30_000, key="students")), rules=rules)
         source = drawn(rows)
         show_data_in_use(source)
-        machine = entry("marginals-decision-lists")
-        values, relation, seed = settings(machine, bar)
+        chosen = settings(entry("marginals-decision-lists"), bar)
     queries = Inputs(domain=source.on(DecisionLists))
-    return PageRequest(
-        rows=rows, source=source, queries=queries, entry=machine, values=values, neighbours=relation, seed=seed
-    )
+    return PageRequest(rows=rows, source=source, queries=queries, **chosen)
 
 
 def _draw_promise(request: PageRequest[Inputs]) -> None:
