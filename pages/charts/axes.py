@@ -13,18 +13,12 @@ import numpy as np
 from dpcore.core import Floats
 from pages.charts.palette import Palette
 from pages.charts.picture import (
-    Area,
     Axis,
     Band,
     Bars,
-    Curve,
+    Cloud,
     Dots,
-    Heat,
     Mark,
-    Outline,
-    Region,
-    Rule,
-    Wall,
     Words,
     numbers,
 )
@@ -96,43 +90,25 @@ def axis_range(axis: Axis, marks: Iterable[Mark], *, across: bool) -> tuple[floa
 
 def _ends(mark: Mark, *, across: bool) -> list[Floats]:
     """Return the values of a mark along one axis; a mark across the whole picture has none there."""
-    match mark:
-        case Curve() | Area():
-            return [numbers(mark.x if across else mark.y)]
-        case Band():
-            return [numbers(mark.x)] if across else [numbers(mark.low), numbers(mark.high)]
-        case Wall():
-            return [numbers(mark.x if across else mark.y)]
-        case Dots():
-            ends = [numbers(mark.x if across else mark.y)]
-            if mark.low is not None and mark.high is not None and mark.across == across:
-                ends += [numbers(mark.low), numbers(mark.high)]
-            return ends
-        case Bars():
-            along = mark.across != across
-            base = np.zeros(1) if mark.base is None else numbers(mark.base)
-            return [numbers(mark.start), numbers(mark.end)] if along else [numbers(mark.value), base]
-        case Heat():
-            return [numbers(mark.x if across else mark.y)]
-        case Outline() | Region():
-            side = mark.x if across else mark.y
-            return [] if side is None else [numbers(side)]
-        case Rule():
-            at = mark.x if across else mark.y
-            return [] if at is None else [numbers([at])]
-        case Words(inside=False):
-            return [numbers([mark.x if across else mark.y])]
-        case _:
-            return []
+    if isinstance(mark, Cloud) or (isinstance(mark, Words) and mark.inside):
+        return []
+    if isinstance(mark, Band) and not across:
+        return [numbers(mark.low), numbers(mark.high)]
+    if isinstance(mark, Bars):
+        base = np.zeros(1) if mark.base is None else numbers(mark.base)
+        along = mark.across != across
+        return [numbers(mark.start), numbers(mark.end)] if along else [numbers(mark.value), base]
+    places = getattr(mark, "x" if across else "y")
+    ends = [] if places is None else [np.atleast_1d(numbers(places))]
+    if isinstance(mark, Dots) and mark.low is not None and mark.high is not None and mark.across == across:
+        ends += [numbers(mark.low), numbers(mark.high)]
+    return ends
 
 
 def axis_layout(axis: Axis, ends: tuple[float, float], colours: Palette, *, across: bool) -> Layout:
     """Return one axis as Plotly's layout."""
     layout: Layout = {
-        "title": {
-            "text": escape_text(balanced(axis.title, TITLE_LETTERS) if across else axis.title),
-            "standoff": 8,
-        },
+        "title": {"text": escape_text(balanced(axis.title, TITLE_LETTERS) if across else axis.title), "standoff": 8},
         "type": "log" if axis.log else "linear",
         "range": [math.log10(end) for end in ends] if axis.log else list(ends),
         "showgrid": axis.grid,

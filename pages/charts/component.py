@@ -15,15 +15,8 @@ from dpcore.core.safe_csv import escape_frame
 from pages.charts.pen import SHADES_ABOVE
 from pages.charts.picture import Axis, Handle, Heat, Picture
 from pages.charts.plotly import PlotlyFigure, render
-from pages.charts.script import MODULE
-from pages.shell.presentation import (
-    chart_place,
-    extra_height,
-    is_presenting,
-    note_drawn,
-    reserve_height,
-    width_share,
-)
+from pages.charts.script import MODULE, declare_component
+from pages.shell.presentation import chart_place, extra_height, is_presenting, note_drawn, reserve_height, width_share
 from pages.shell.state import SessionKey
 
 HERE = Path(__file__).resolve().parent
@@ -46,14 +39,13 @@ export default function (component) {{
   return () => module.then(({{ forget }}) => forget(component.parentElement));
 }}
 """
-_chart = st.components.v2.component(
+_chart = declare_component(
     "dpscope.chart",
     html=(HERE / "chart.html").read_text(encoding="utf-8"),
     css=(HERE / "chart.css").read_text(encoding="utf-8"),
     js=_SCRIPT,
-    isolate_styles=False,
 )
-_files = st.components.v2.component(
+_files = declare_component(
     "dpscope.files",
     html="<span class='dpscope-files'><button type='button' data-kind='png' aria-label='Picture as PNG'>PNG</button> "
     "<button type='button' data-kind='html' aria-label='Picture as a web page'>HTML</button></span>",
@@ -61,7 +53,6 @@ _files = st.components.v2.component(
 const module = (async () => import(new URL("{MODULE}", document.baseURI)))();
 export default function (component) {{ module.then(({{ files }}) => files(component)); }}
 """,
-    isolate_styles=False,
 )
 
 
@@ -78,7 +69,7 @@ def draw(
     caption: str = "",
     download: bool = False,
     on_pick: Callable[[Any], None] | None = None,
-    on_move: Callable[[float, float], None] | None = None,
+    on_move: Callable[[Sequence[float]], None] | None = None,
     on_brush: Callable[[Mapping[str, Sequence[float]]], None] | None = None,
     encoded_charts: EncodedCharts | None = None,
 ) -> None:
@@ -119,23 +110,21 @@ def draw(
 
     component_state = SessionKey[Any](key, None)
 
-    def picked() -> None:
-        value = component_state.value.picked
-        if on_pick is not None and value is not None:
-            on_pick(value)
+    def receiver(name: str, callback: Callable[..., None] | None) -> Callable[[], None]:
+        """Return what is called when the browser sends a value of this name."""
 
-    def moved() -> None:
-        value = component_state.value.moved
-        if on_move is not None and value is not None:
-            on_move(float(value[0]), float(value[1]))
+        def receive() -> None:
+            value = getattr(component_state.value, name)
+            if callback is not None and value is not None:
+                callback(value)
 
-    def brushed() -> None:
-        value = component_state.value.brushed
-        if on_brush is not None and value is not None:
-            on_brush(value)
+        return receive
 
     with target:
-        _chart(key=key, data=encoded, on_brushed_change=brushed, on_picked_change=picked, on_moved_change=moved)
+        _chart(
+            key=key, data=encoded, on_picked_change=receiver("picked", on_pick),
+            on_moved_change=receiver("moved", on_move), on_brushed_change=receiver("brushed", on_brush),
+        )  # fmt: skip
 
 
 def picture_files(key: str) -> None:
@@ -192,7 +181,7 @@ def draw_with_table(
     title: str,
     download: bool = False,
     on_pick: Callable[[Any], None] | None = None,
-    on_move: Callable[[float, float], None] | None = None,
+    on_move: Callable[[Sequence[float]], None] | None = None,
 ) -> None:
     """Draw a picture, as ``key``_chart, and offer its numbers under a title, as ``key``_numbers."""
     draw(picture, key=f"{key}_chart", badge=badge, download=download, on_pick=on_pick, on_move=on_move)
@@ -210,8 +199,18 @@ def encode_handle(handle: Handle | None, drawn: PlotlyFigure) -> dict[str, Any] 
     }
 
 
+def draw_while_open(title: str, *, key: str, content: Callable[[], None]) -> None:
+    """Draw an expander, and its content only while it is open."""
+    expander = st.expander(title, key=key, on_change="rerun")
+    if expander.open:
+        with expander:
+            content()
+
+
 def show_numbers(picture: Picture, *, title: str, key: str) -> None:
     """Offer the picture's numbers as a table, which is sent only when it is opened."""
-    expander = st.expander(f"Numbers: {title}" if title else "Numbers", key=key, on_change="rerun")
-    if expander.open:
-        expander.dataframe(escape_frame(picture.frame()), hide_index=True)  # it offers itself as a CSV
+
+    def table() -> None:
+        st.dataframe(escape_frame(picture.frame()), hide_index=True)  # it offers itself as a CSV
+
+    draw_while_open(f"Numbers: {title}" if title else "Numbers", key=key, content=table)

@@ -161,13 +161,7 @@ def _layout(domain: Domain, truth: Integers) -> BarLayout:
 
 
 def histogram(
-    *,
-    domain: Domain,
-    n: int,
-    truth: Integers,
-    frames: Floats | None = None,
-    brush: bool = False,
-    log: bool = False,
+    *, domain: Domain, n: int, truth: Integers, frames: Floats | None = None, brush: bool = False, log: bool = False
 ) -> Picture:
     """Return true rows as bars with one release as a line over them; further releases are frames.
 
@@ -181,13 +175,8 @@ def histogram(
     """
     layout = _layout(domain, truth)
     true = layout.grouped(truth[None, :].astype(np.float64))[0]
-    counts = Axis(
-        title=f"rows{'' if layout.across else ' in a bar'}{' (log)' if log else ''}",
-        form=",",
-        log=log,
-        low=HALF_ROW if log else None,
-        of=n,
-    )
+    title = f"rows{'' if layout.across else ' in a bar'}{' (log)' if log else ''}"
+    counts = Axis(title=title, form=",", log=log, low=HALF_ROW if log else None, of=n)
     marks: list[Mark] = [
         Bars(
             role="true",

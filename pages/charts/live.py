@@ -6,13 +6,12 @@ import json
 import zlib
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
-
-import streamlit as st
 
 from pages.charts.picture import Picture
 from pages.charts.plotly import FRAME_KEYS, render
-from pages.charts.script import LIVE
+from pages.charts.script import LIVE, declare_component
 from pages.shell.state import SessionKey
 
 HOVER_KEYS = frozenset({"hovertext", "hovertemplate", "customdata", "ids"})
@@ -34,41 +33,18 @@ export default function (component) {{
 """
 
 
-CSS = """
-.dpscope-slide { display: grid; grid-template-columns: 1fr auto 1fr; font-size: 0.8125rem; }
-.dpscope-slide input { grid-column: 1 / 4; width: 100%; height: 1.75rem; margin: 0; touch-action: pan-y;
-  appearance: none; cursor: pointer; border-radius: 1rem;
-  background: linear-gradient(to right, var(--st-primary-color) var(--done), var(--st-border-color) var(--done))
-    center / 100% 5px no-repeat; }
-.dpscope-slide input::-webkit-slider-thumb { appearance: none; width: 22px; height: 22px; border-radius: 50%;
-  background: var(--st-primary-color); border: 3px solid var(--st-background-color); }
-.dpscope-slide input::-moz-range-thumb { width: 16px; height: 16px; border-radius: 50%;
-  background: var(--st-primary-color); border: 3px solid var(--st-background-color); }
-.dpscope-slide output { font-weight: 600; color: var(--st-primary-color); font-size: 0.9375rem; }
-.dpscope-more { text-align: right; }
-.dpscope-line { margin: 0; font-size: 1.25rem; font-weight: 600; line-height: 1.3; }
-.dpscope-grip { color: var(--st-primary-color); border-bottom: 2px dotted; cursor: ew-resize; touch-action: pan-y;
-  user-select: none; }
-.dpscope-line.dpscope-waiting { color: color-mix(in srgb, currentcolor 70%, transparent); }
-"""
-_slider = st.components.v2.component(
+CSS = (Path(__file__).resolve().parent / "live.css").read_text(encoding="utf-8")
+_slider = declare_component(
     "dpscope.slider",
     html="<div class='dpscope-slide'><span class='dpscope-less'></span><output></output>"
     "<span class='dpscope-more'></span><input type='range' min='0' step='1'></div>",
     css=CSS,
     js=_module_script("slider"),
-    isolate_styles=False,
 )
-_line = st.components.v2.component(
-    "dpscope.line",
-    html="<h1 class='dpscope-line' data-text></h1>",
-    css=CSS,
-    js=_module_script("line"),
-    isolate_styles=False,
+_line = declare_component(
+    "dpscope.line", html="<h1 class='dpscope-line' data-text></h1>", css=CSS, js=_module_script("line")
 )
-_states = st.components.v2.component(
-    "dpscope.states", html="<span hidden></span>", js=_module_script("hold"), isolate_styles=False
-)
+_states = declare_component("dpscope.states", html="<span hidden></span>", js=_module_script("hold"))
 
 
 def live_slider(

@@ -100,9 +100,8 @@ def released_map(
     marks: list[Mark] = [*map_frames[0].marks.values()]
     if outlined is not None:
         left, right, low, high = outlined
-        marks.append(
-            Outline(role="theory", x=_ends(domain.columns[0], left, right), y=_ends(domain.columns[1], low, high))
-        )
+        outline = Outline(role="theory", x=_ends(domain.columns[0], left, right), y=_ends(domain.columns[1], low, high))
+        marks.append(outline)
     return _map("Map of released data", domain, marks, sentence, columns, frames=map_frames)
 
 

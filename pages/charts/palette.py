@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -43,60 +42,52 @@ LIGHT = Palette(
     ink="#1b1e23",
     quiet="#5a616b",
     grid="#e3e6eb",
-    roles=MappingProxyType(
-        {
-            "true": "#2b2f36",
-            "released": "#1b68cb",
-            "theory": "#b85c00",
-            "impossible": "#7a808a",
-            "vacuous": "#5a616b",
-            "guess": "#a8418f",
-        }
-    ),
+    roles={
+        "true": "#2b2f36",
+        "released": "#1b68cb",
+        "theory": "#b85c00",
+        "impossible": "#7a808a",
+        "vacuous": "#5a616b",
+        "guess": "#a8418f",
+    },
     others=(
         *("#006400", "#82005a", "#787800", "#6e32a0", "#960000", "#3c5082", "#643c00"),
         *("#8264c8", "#002882", "#82505a", "#460064", "#003c00", "#5a0a1e", "#d82850"),
         *("#2838c0", "#9c30d8", "#6054fc", "#d800a8", "#245448", "#6800e0", "#008800", "#000858"),
         *("#607090", "#00806b"),
     ),
-    shades=MappingProxyType(
-        {
-            "true": ("#f1f2f5", "#8b919b", "#16191d"),
-            "released": ("#eef3fb", "#5b9be6", "#0d2f63"),
-            "error": ("#8c4a2f", "#f4f5f7", "#1b68cb"),
-            "other-0": ("#e9f3f1", "#4aa797", "#003d33"),
-        }
-    ),
+    shades={
+        "true": ("#f1f2f5", "#8b919b", "#16191d"),
+        "released": ("#eef3fb", "#5b9be6", "#0d2f63"),
+        "error": ("#8c4a2f", "#f4f5f7", "#1b68cb"),
+        "other-0": ("#e9f3f1", "#4aa797", "#003d33"),
+    },
 )
 DARK = Palette(
     paper="#030508",
     ink="#e9ecf0",
     quiet="#a5acb8",
     grid="#262c36",
-    roles=MappingProxyType(
-        {
-            "true": "#d5d9e0",
-            "released": "#6aa9f5",
-            "theory": "#f59a3c",
-            "impossible": "#8d95a1",
-            "vacuous": "#a5acb8",
-            "guess": "#e38fcd",
-        }
-    ),
+    roles={
+        "true": "#d5d9e0",
+        "released": "#6aa9f5",
+        "theory": "#f59a3c",
+        "impossible": "#8d95a1",
+        "vacuous": "#a5acb8",
+        "guess": "#e38fcd",
+    },
     others=(
         *("#96fa82", "#a06482", "#788232", "#b450be", "#c8640a", "#0a82f0", "#fad250"),
         *("#aa82fa", "#4682aa", "#dc4678", "#7864dc", "#6ed2aa", "#fa7878", "#b89078"),
         *("#c0b8f8", "#f0fc24", "#60b424", "#fc48b4", "#18fce4", "#e800fc", "#009828", "#f8f8b8"),
         *("#68d0f8", "#00aa82"),
     ),
-    shades=MappingProxyType(
-        {
-            "true": ("#12151b", "#737a86", "#f2f4f7"),
-            "released": ("#0d1622", "#3f7fcb", "#e3effd"),
-            "error": ("#d79a7d", "#161a21", "#6aa9f5"),
-            "other-0": ("#0d1a18", "#2b8e78", "#d5f5ec"),
-        }
-    ),
+    shades={
+        "true": ("#12151b", "#737a86", "#f2f4f7"),
+        "released": ("#0d1622", "#3f7fcb", "#e3effd"),
+        "error": ("#d79a7d", "#161a21", "#6aa9f5"),
+        "other-0": ("#0d1a18", "#2b8e78", "#d5f5ec"),
+    },
 )
 
 

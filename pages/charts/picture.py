@@ -57,6 +57,11 @@ class Axis:
     letters: int = 20
 
 
+def budget_axis(losses: Sequence[float], *, title: str, ticks: tuple[float, ...]) -> Axis:
+    """Return an axis of privacy budgets, with room beyond the smallest and the largest."""
+    return Axis(title=title, log=True, low=losses[0] * 0.8, high=losses[-1] * 1.25, ticks=ticks)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Mark:
     """Role, name and hover text that all marks have.

@@ -113,12 +113,7 @@ def _rows_axis_trace(side: str) -> Trace:
 def _layout(pen: Pen, *, legend: bool) -> dict[str, Any]:
     """Return the layout."""
     picture, colours = pen.picture, pen.colours
-    axis = {
-        "linecolor": colours.quiet,
-        "tickcolor": colours.quiet,
-        "gridcolor": colours.grid,
-        "showline": True,
-    }
+    axis = {"linecolor": colours.quiet, "tickcolor": colours.quiet, "gridcolor": colours.grid, "showline": True}
     above = ROWS_ABOVE * bool(picture.x.rows) + SHADES_ABOVE * bool(picture.find(Heat))
     layout: dict[str, Any] = {
         "height": picture.height,

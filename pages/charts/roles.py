@@ -6,21 +6,18 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from types import MappingProxyType
 
 from dpcore.mechanisms import catalogue
 from pages.charts.palette import LIGHT, Palette
 
-BADGES: Mapping[str, str] = MappingProxyType(
-    {
-        "true": "true",
-        "released": "simulated",
-        "theory": "theory",
-        "impossible": "theory",
-        "vacuous": "theory",
-        "guess": "your guess",
-    }
-)
+BADGES: Mapping[str, str] = {
+    "true": "true",
+    "released": "simulated",
+    "theory": "theory",
+    "impossible": "theory",
+    "vacuous": "theory",
+    "guess": "your guess",
+}
 """The kind of number that each role shows. Marks of other roles have a name of their own."""
 
 DASHES = ("solid", "longdash", "dot", "dashdot", "dash", "longdashdot")

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 
+import streamlit as st
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -22,6 +23,10 @@ FOLDER = f"charts-{version('plotly')}"
 LIBRARY, FULL_LIBRARY, MODULE, LIVE = (
     f"{FOLDER}/{name}" for name in ("plotly-cartesian.min.js", "plotly.min.js", "chart.js", "live.js")
 )
+
+
+declare_component = partial(st.components.v2.component, isolate_styles=False)
+"""Declares a component that has the styles of the page."""
 
 
 @cache

@@ -145,19 +145,18 @@ def worst_map(
             *([] if value >= 1 else [_NO_GUARANTEE]),  # else the bound's line is called so
         ]
     marks += _impossible(wall, span, top)
-    marks.append(
-        Dots(
-            role="released",
-            name=f"worst error of 2 in 100 {nouns.run}s",
-            legend=False,
-            x=stacks.x,
-            y=stacks.y,
-            shape="circle",
-            size=_diameter(top),
-            hollow=stacks.beyond.tolist(),
-            hover=[f"worst error {percent(float(error))} ({rows(float(error), n)})" for error in stacks.error],
-        )
+    dots = Dots(
+        role="released",
+        name=f"worst error of 2 in 100 {nouns.run}s",
+        legend=False,
+        x=stacks.x,
+        y=stacks.y,
+        shape="circle",
+        size=float(np.clip(0.94 * INSIDE / top, 5, 0.94 * WIDE / COLUMNS)),
+        hollow=stacks.beyond.tolist(),
+        hover=[f"worst error {percent(float(error))} ({rows(float(error), n)})" for error in stacks.error],
     )
+    marks.append(dots)
     if value:
         marks.append(_promise(promised, on_the_left=_share_along(span, value) > 0.55))
     if beyond:
@@ -194,11 +193,6 @@ def _bounds(promised: Bound, lower: Bound | None) -> tuple[float, float]:
 def _share_along(span: Span, value: float) -> float:
     """Return the position of a value along the picture, from 0 to 1."""
     return float(span.along(np.array([value]))[0])
-
-
-def _diameter(top: float) -> float:
-    """Return a dot's diameter in pixels, which the tallest stack and the dots per line limit."""
-    return float(np.clip(0.94 * INSIDE / top, 5, 0.94 * WIDE / COLUMNS))
 
 
 def _impossible(wall: float, span: Span, top: float) -> list[Mark]:

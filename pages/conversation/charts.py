@@ -12,14 +12,7 @@ from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.previews import Conversations
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Region, Rule
-from pages.charts.words import (
-    percent,
-    percent_down,
-    percent_up,
-    printable_labels,
-    rows,
-    short_numbers,
-)
+from pages.charts.words import percent, percent_down, percent_up, printable_labels, rows, short_numbers
 from pages.charts.worst import TrialNouns, worst_map
 
 FREE, PAID, REFUSED = "free", "paid", "refused"

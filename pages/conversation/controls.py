@@ -17,7 +17,7 @@ from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.linear import GENERATED, MAX_WEIGHTS, LinearQueries, generated
 from dpcore.queries.ranges import Intervals, Thresholds, classes_for
 from pages.data.picker import pick_source
-from pages.shell.controls import Value, choice, control, epsilon_bar, neighbours, number, seed
+from pages.shell.controls import Value, choice, choose_entry, control, epsilon_bar, neighbours, number, seed
 from pages.shell.private.twin import untwinned
 from pages.shell.request import PageRequest
 
@@ -78,9 +78,7 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> ConversationRequ
         entries = {each.key: each for each in serving(queries, releases="conversation")}
         # The median mechanism is at its best on thresholds, where it needs no list of candidates.
         default = "median" if isinstance(queries, Thresholds) else "weights"
-        titles = {key: each.title for key, each in entries.items()}
-        help_text = "\n\n".join(f"{each.title}: {each.story}" for each in entries.values())
-        entry = entries[choice("Mechanism", titles, key="ask", default=default, help_text=help_text)]
+        entry = choose_entry("Mechanism", entries, key="ask", default=default)
     parameters, values = entry.controls(), dict[str, Value]()
     values["epsilon"] = epsilon_bar(entry, bar)
     with side:

@@ -20,14 +20,9 @@ def draw_promise(request: ConversationRequest) -> None:
     def make(entry: Entry, epsilon: float) -> Mechanism:
         return replace(request.mechanism(entry), epsilon=epsilon)
 
-    offer = offer_of(
-        request,
-        about=f"{request.source.reading!r}|{request.query_class}",
-        of="answer",
-        covers="for the whole conversation",
-        beta=BETA,
-        others={entry.key: partial(make, entry) for entry in serving(request.queries, releases="conversation")},
-    )
+    others = {entry.key: partial(make, entry) for entry in serving(request.queries, releases="conversation")}
+    about = f"{request.source.reading!r}|{request.query_class}"
+    offer = offer_of(request, about=about, of="answer", covers="for the whole conversation", beta=BETA, others=others)
     wall_words = ("no mechanism that must answer every query", "Lower bound, if every query is answered")
     target, questions = float(request.values["alpha"]), int(request.values["questions"])
     draw_offer(replace(offer, target=target, questions=questions, wall=wall_words))

@@ -35,9 +35,6 @@ def draw_theorem(request: ConversationRequest, dataset: Dataset) -> None:
 
 def draw_comparison(request: ConversationRequest, dataset: Dataset) -> None:
     """Draw the conversation of the same analyst with every mechanism: free, paid and refused answers, and errors."""
-    place = st.expander("Both mechanisms with the same analyst", key="ask_both_open", on_change="rerun")
-    if not place.open:
-        return
     problem = request.problem(dataset.n)
     lines = ["| mechanism | free | paid | refused | worst error | guaranteed |", "|---|---|---|---|---|---|"]
     for entry in serving(request.queries, releases="conversation"):
@@ -54,8 +51,8 @@ def draw_comparison(request: ConversationRequest, dataset: Dataset) -> None:
             f"| {entry.title} | {int(transcript.free.sum()):,} | {int(transcript.paid.sum()):,} | "
             f"{int(transcript.declined.sum()):,} | {worst} | {error} |"
         )
-    place.markdown("\n".join(lines))
-    place.caption(
+    st.markdown("\n".join(lines))
+    st.caption(
         f"The {request.analyst} analyst asks each mechanism {int(request.values['questions']):,} queries, "
         f"from the same seed. {request.badge()}."
     )

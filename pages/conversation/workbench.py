@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -11,6 +12,7 @@ from dpcore.core import rounded_up
 from dpcore.core.safe_csv import frame_csv
 from dpcore.data.columns import is_number
 from dpcore.data.sources import Uploaded
+from pages.charts.component import draw_while_open
 from pages.charts.words import as_code, percent
 from pages.conversation.charts import answers_over_time, belief, errors_over_time
 from pages.conversation.controls import ConversationRequest, draw_controls, draw_question, spread_questions
@@ -150,9 +152,8 @@ def _transcript(result: ConversationResult) -> None:
     bound = request.mechanism().accuracy(transcript.problem, BETA)
     left, right = st.columns(2)
     with left:
-        st.subheader("The conversation")
         picture = answers_over_time(transcript, truth=truth)
-        request.draw(picture, key="ask_said", title="the conversation")
+        request.draw(picture, key="ask_said", title="the conversation", heading="The conversation")
         st.download_button(
             "Download the conversation (CSV)",
             data=lambda: frame_csv(picture.frame()),
@@ -162,14 +163,18 @@ def _transcript(result: ConversationResult) -> None:
             help="Every query with guess, answer, cost and true answer. Seeded, on public data: not a private release.",
         )
     with right:
-        st.subheader("Error of every answer")
         errors = errors_over_time(transcript, truth=truth, promise=bound.value if bound.guaranteed else math.inf)
-        request.draw(errors, key="ask_wrong", title="error of every answer")
+        request.draw(errors, key="ask_wrong", title="error of every answer", heading="Error of every answer")
 
 
 def _theorem(result: ConversationResult) -> None:
     draw_theorem(result.request, result.dataset)
     result.refusal_place = st.container()
+
+
+def _comparison(result: ConversationResult) -> None:
+    title, content = ("Both mechanisms with the same analyst", partial(draw_comparison, result.request, result.dataset))
+    draw_while_open(title, key="ask_both_open", content=content)
 
 
 CONVERSATION = Workbench(
@@ -191,6 +196,6 @@ CONVERSATION = Workbench(
         "Why?": _theorem,
     },
     slow=(draw_worst_error,),
-    more=lambda result: draw_comparison(result.request, result.dataset),
+    more=_comparison,
     code=lambda result: code(result.request),
 )

@@ -11,7 +11,6 @@ import streamlit as st
 from dpcore.core import Blocks, paused
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.online.previews import Conversations, preview_conversations
-from pages.charts.component import draw, show_numbers
 from pages.conversation.charts import conversation_map, refusal_sentence, refusals
 from pages.conversation.state import ConversationResult
 from pages.shell.tasks.shared import share_with_progress
@@ -38,7 +37,7 @@ def draw_worst_error(result: ConversationResult) -> None:
     lower = lower_bound(problem, guarantee, beta=BETA, questions=questions)
     picture = conversation_map(conversations, n=dataset.n, guarantee=guarantee, promised=bound, lower=lower)
     picture = dataclasses.replace(picture, height=HEIGHT)
-    draw(picture, key="ask_map_chart", badge=request.badge(), download=True)
+    request.draw(picture, key="ask_map", title="worst error of whole conversations")
     if lower is None:
         explanation = "No lower bound is known here."
     else:
@@ -52,7 +51,6 @@ def draw_worst_error(result: ConversationResult) -> None:
             "Hatched: impossible (lower bound) for a mechanism that must answer every query. "
             f"{lower.statement} {applies}"
         )
-    show_numbers(picture, title="worst error of whole conversations", key="ask_map_numbers")
     with result.refusal_place or st.container():
         st.subheader("No answer (⊥)")
         if conversations.broken:

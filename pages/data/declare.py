@@ -165,15 +165,11 @@ def _unit(file: SessionFile) -> tuple[str, int]:
     )  # fmt: skip
     if suggested and not person:
         st.button(
-            f"Take {as_code(suggested)}, by its name", on_click=_set_person, args=(file, suggested),
+            f"Take {as_code(suggested)}, by its name", args=(suggested,),
+            on_click=SessionKey(f"{file.prefix}person", "").set,
             help="Only the names of the columns were used. Check that each person has one value of it.",
         )  # fmt: skip
     return str(person or ""), int(rows)
-
-
-def _set_person(file: SessionFile, column: str) -> None:
-    """Callback: choose the column that identifies the person."""
-    SessionKey(f"{file.prefix}person", "").value = column
 
 
 def _choose_columns(file: SessionFile, table: DeclaredTable) -> tuple[Source, DeclaredTable] | None:

@@ -71,13 +71,8 @@ def offer_unfit_count(source: Source, readings: Sequence[Reading], *, key: str, 
     if origin.private and (not requested or WAITS.value or presentation_requested()):
         if not BARRED.value:
             is_recorded = admitted() and ledger() is not None
-            st.button(
-                COUNT,
-                key=key,
-                on_click=_request_count,
-                args=(count_key,),
-                help=f"{HELP} {NOTED}" if is_recorded else HELP,
-            )
+            help_text = f"{HELP} {NOTED}" if is_recorded else HELP
+            st.button(COUNT, key=key, on_click=_request_count, args=(count_key,), help=help_text)
         return
     if origin.private:
         warn_of_true_values()

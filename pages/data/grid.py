@@ -25,6 +25,7 @@ from dpcore.data.dictionaries.description import AGE, CATEGORY, DATE, NUMBER, WH
 from dpcore.data.dictionaries.labels import joined_labels, labels_text, split_labels
 from dpcore.data.reading.intake import clean_name
 from dpcore.data.reading.tables import BLANKS
+from pages.charts.script import declare_component
 from pages.data.upload import SessionFile
 from pages.shell.private.steward import FILLED, still_filled, typed_in
 from pages.shell.state import SessionKey, set_controls
@@ -36,27 +37,19 @@ if TYPE_CHECKING:
 DATES = {f"date: {step}": step for step in STEPS}
 COLUMN_TYPES = (NUMBER, WHOLE, CATEGORY, *DATES, AGE, YES_NO)
 NEAREST, MISSING = "nearest bound", "missing"
-DEFAULTS: dict[str, Any] = {
-    "use": True,
-    "kind": NUMBER,
-    "from": None,
-    "to": None,
-    "labels": None,
-    "bins": 1024,
-    "outside": NEAREST,
-    "unit": None,
+FIELDS: dict[str, tuple[str, Any]] = {
+    "use": ("Use", True),
+    "kind": ("Kind", NUMBER),
+    "from": ("From", None),
+    "to": ("To", None),
+    "labels": ("Labels", None),
+    "bins": ("Bins", 1024),
+    "outside": ("Out of bounds", NEAREST),
+    "unit": ("Unit", None),
 }
-"""Initial values of a column's cells."""
-TITLES = {
-    "use": "Use",
-    "kind": "Kind",
-    "from": "From",
-    "to": "To",
-    "labels": "Labels",
-    "bins": "Bins",
-    "outside": "Out of bounds",
-    "unit": "Unit",
-}
+"""Title and initial value of a column's cells."""
+TITLES = {name: title for name, (title, _) in FIELDS.items()}
+DEFAULTS = {name: initial for name, (_, initial) in FIELDS.items()}
 KIND_FIELDS = ("from", "to", "labels")
 KIND_CHOSEN = "told"
 """Key beside a column's cells: whether the user chose its kind."""
@@ -70,8 +63,8 @@ HEAD, ROW, EDGES, TALLEST = 36, 35, 2, 420
 """Pixels of the grid's header, of a row, of its frame, and maximum height."""
 LETTERS, NAMES, LINE = 20, 205, 20
 """Letters in a line of a column's name if one is longer; pixels of the column of such names, and of a further line."""
-_every_key = st.components.v2.component(
-    "dpscope.grid", js=(Path(__file__).resolve().parent / "grid.js").read_text(encoding="utf-8"), isolate_styles=False
+_every_key = declare_component(
+    "dpscope.grid", js=(Path(__file__).resolve().parent / "grid.js").read_text(encoding="utf-8")
 )
 
 

@@ -151,13 +151,11 @@ def pick_source(
         named_alone=is_home,
     )
     if previous and chosen != previous:
-        reason = (
-            FILE_GONE
-            if own_source is None and previous == OWN_FILE
-            else BY_PERSON
-            if own_source is not None and has_one_column and not is_usable
-            else ONE_COLUMN
-        )
+        reason = ONE_COLUMN
+        if own_source is None and previous == OWN_FILE:
+            reason = FILE_GONE
+        elif own_source is not None and has_one_column and not is_usable:
+            reason = BY_PERSON
         warn_of_link("data", f"{reason} Showing “{titles.get(chosen, chosen)}” instead.")
     pick_size(chosen)
     if is_home and chosen in GENERATORS and GENERATORS[chosen].unit:

@@ -76,11 +76,8 @@ def shape_gallery() -> None:
     with gallery:
         for key, generator in GENERATORS.items():
             with st.container(border=True, width=170):
-                st.image(
-                    shape_picture(key, colour=palette(dark=is_dark()).roles["true"]),
-                    width="stretch",
-                    alt=f"{'Map' if generator.in_the_plane else 'Histogram'}: {generator.title}.",
-                )
+                alt = f"{'Map' if generator.in_the_plane else 'Histogram'}: {generator.title}."
+                st.image(shape_picture(key, colour=palette(dark=is_dark()).roles["true"]), width="stretch", alt=alt)
                 st.button(
                     generator.title.removesuffix(PLANE),  # the map above it says so, and one line holds the rest
                     key=f"shape-{key}",

@@ -11,7 +11,7 @@ from dpcore.data.columns import Number, is_labels, is_number
 from dpcore.data.dates import is_ages, is_dates
 from dpcore.data.product import is_map
 from dpcore.data.sources import Source
-from pages.charts.component import draw, show_numbers
+from pages.charts.component import draw_with_table
 from pages.charts.histogram import histogram, is_skewed
 from pages.charts.maps import true_map
 from pages.charts.words import minus, significant
@@ -89,9 +89,8 @@ def _picture(dataset: Dataset, *, key: str) -> None:
         picture = histogram(
             domain=dataset.domain, n=dataset.n, truth=dataset.histogram, log=log_scale(dataset, key=f"{key}_log")
         )
-    draw(picture, key=f"{key}_chart", badge=badge, download=not dataset.provenance.is_private)
-    cells = "cell" if is_map(dataset.domain) else "bar"
-    show_numbers(picture, title=f"rows in each {cells}", key=f"{key}_numbers")
+    title = f"rows in each {'cell' if is_map(dataset.domain) else 'bar'}"
+    draw_with_table(picture, key=key, badge=badge, title=title, download=not dataset.provenance.is_private)
 
 
 def log_scale(dataset: Dataset, *, key: str) -> bool:

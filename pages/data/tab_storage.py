@@ -7,18 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
+from pages.charts.script import declare_component
 from pages.data.picker import OWN_FILE
 from pages.data.upload import FORGOTTEN
 from pages.shell.state import SessionKey
 
 DESCRIPTION_ITEM, PLAN_ITEM = "dpscope-description", "dpscope-plan"
 """Names in the tab's storage: of a description of the user's file, and of plans, with their table's key behind it."""
-_storage = st.components.v2.component(
-    "dpscope.tab",
-    js=(Path(__file__).resolve().parent / "tab_storage.js").read_text(encoding="utf-8"),
-    isolate_styles=False,
+_storage = declare_component(
+    "dpscope.tab", js=(Path(__file__).resolve().parent / "tab_storage.js").read_text(encoding="utf-8")
 )
 
 

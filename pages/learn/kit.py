@@ -16,29 +16,17 @@ from pages.charts.component import draw, draw_with_table
 from pages.charts.picture import Curve, Dots, Mark, Picture
 from pages.learn.lecture.records import without_guess
 from pages.learn.pictures import hide_measured
-from pages.learn.screen import (
-    SCREEN,
-    has_current_guess,
-    is_untouched,
-    phrase_guess,
-    relabel_guess,
-    revealed,
-)
+from pages.learn.screen import SCREEN, has_current_guess, is_untouched, phrase_guess, relabel_guess, revealed
 from pages.learn.stored_guess import BROKEN_SETTINGS, LessonSetting
-from pages.shell.controls import check_choice, choice, number, seed
-from pages.shell.links import in_link
-from pages.shell.presentation import (
-    allow_in_presentation,
-    is_presenting,
-    presentation_place,
-)
+from pages.shell.controls import check_choice, choice, number, seed, segments
+from pages.shell.presentation import allow_in_presentation, is_presenting, presentation_place
 from pages.shell.state import SessionKey, set_controls
 
 SIMULATED, THEORY = ":blue-badge[simulated]", ":orange-badge[theory]"
 SETTINGS_BEFORE = SessionKey[dict[str, LessonSetting]]("lesson_before", {})
 """Settings before the last "Break it"."""
-SYSTEMS = "Mechanisms from the papers"
-"""Group of the lessons on one system."""
+GROUPS = ("What is guaranteed", "Attacks", "Limits", "Mechanisms from the papers")
+"""Groups of lessons: of those whose place is 100 to 199, 200 to 299, and so on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,15 +36,12 @@ class Lesson:
     Attributes:
         key: link value, and name of its drawing.
         question: its title.
-        group: its group in the overview; groups are in the order of their first lessons.
-        place: sort key.
+        place: sort key; its hundreds are the group in the overview.
         minutes: duration in a lecture.
         needs: prerequisites, in words.
         class_questions: three questions that the lesson answers.
         point: minimum and maximum of each bold number of its initial result, in order.
         show: draws it; None for another page.
-        page: file in pages.
-        link: its link parameters.
         own_data: draws the view of all settings and the user's own data, if the lesson has one.
         workbench: file of the page with all settings of the lesson's system and the user's own data.
         workbench_link: link parameters of that page.
@@ -64,15 +49,12 @@ class Lesson:
 
     key: str
     question: str
-    group: str
     place: int
     minutes: int
     needs: str
     class_questions: tuple[str, str, str]
     point: tuple[tuple[float, float], ...] = ()
     show: Callable[[], None] | None = None
-    page: str = "learn/page.py"
-    link: Mapping[str, str] = dataclasses.field(default_factory=dict)
     own_data: Callable[[], None] | None = None
     workbench: str = ""
     workbench_link: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -80,7 +62,12 @@ class Lesson:
     @property
     def address(self) -> dict[str, str]:
         """Link parameters of the lesson."""
-        return {"lesson": self.key} if self.show is not None else dict(self.link)
+        return {"lesson": self.key}
+
+    @property
+    def group(self) -> str:
+        """Group in the overview."""
+        return GROUPS[self.place // 100 - 1]
 
 
 def intro(text: str) -> None:
@@ -129,15 +116,8 @@ def pictures(lesson: str, *titles: str) -> str:
     if not revealed() or SCREEN.get().record:
         return titles[0]
     check_choice(key, titles, label="Picture")
-    chosen = SCREEN.get().switch.segmented_control(
-        "Picture",
-        titles,
-        default=titles[0],
-        required=True,
-        key=in_link(key),
-        bind="query-params",
-        label_visibility="collapsed",
-    )
+    with SCREEN.get().switch:
+        chosen = segments("Picture", titles, key=key, default=titles[0], label_visibility="collapsed")
     SCREEN.get().titled = True
     return str(chosen) if chosen in titles else titles[0]
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pages.learn.kit import SYSTEMS, Lesson
+from pages.learn.kit import Lesson
 
 ELSEWHERE = (
     Lesson(
         key="printed",
         question="What do the papers print, and what is correct?",
-        group=SYSTEMS,
         place=430,
         minutes=5,
         needs="one of the other lessons; this is a table without a guess",
@@ -17,6 +16,5 @@ ELSEWHERE = (
             "By which factor does the proof of the interval theorem need more rows?",
             "Which numbers are too large for any table of people?",
         ),
-        link={"lesson": "printed"},
     ),
 )

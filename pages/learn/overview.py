@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -28,28 +29,14 @@ PATH = {
     "median": "a limit: the median",
 }
 """Lessons of the short path, in order, each with what it covers."""
-ADDRESSES = {"learn/page.py": "learn"}
-"""Addresses of the pages of cards, for plain links."""
+PAGE = "learn/page.py"
+"""The page of all cards."""
 
 
 def drawing(key: str) -> str:
     """Return a lesson's drawing as a data URL."""
     contents = DRAWINGS[key].read_bytes()
     return f"data:image/svg+xml;base64,{base64.b64encode(contents).decode('ascii')}"
-
-
-def by_group(lessons: Iterable[Lesson]) -> Mapping[str, list[Lesson]]:
-    """Return the lessons by group, in order."""
-    groups: dict[str, list[Lesson]] = {}
-    for each in lessons:
-        groups.setdefault(each.group, []).append(each)
-    return groups
-
-
-def in_order(lessons: Iterable[Lesson]) -> tuple[Lesson, ...]:
-    """Return the lessons in order, those of a group together."""
-    groups = by_group(sorted(lessons, key=lambda each: each.place))
-    return tuple(each for group in groups.values() for each in group)
 
 
 def split_rows(lessons: Sequence[Lesson]) -> list[Sequence[Lesson]]:
@@ -64,17 +51,15 @@ def show_path(lessons: Mapping[str, Lesson]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="lesson_path"):
         st.markdown(f"**{minutes}-minute path**", width="content")
         for place, (key, topic) in enumerate(PATH.items(), 1):
-            st.page_link(
-                lessons[key].page, label=f"{place} · {topic}", query_params=lessons[key].address, width="content"
-            )
+            st.page_link(PAGE, label=f"{place} · {topic}", query_params=lessons[key].address, width="content")
 
 
 def show_overview(lessons: Iterable[Lesson]) -> None:
-    """Draw all cards by group."""
+    """Draw all cards by group; the lessons are in order."""
     with st.container(key="wall"):
-        for group, each in by_group(lessons).items():
+        for group, each in groupby(lessons, key=lambda lesson: lesson.group):
             st.header(group, anchor=False)
-            for row in split_rows(each):
+            for row in split_rows(list(each)):
                 for lesson, column in zip(row, st.columns(ACROSS), strict=False):
                     with column:
                         lesson_card(lesson)
@@ -84,7 +69,7 @@ def lesson_card(lesson: Lesson) -> None:
     """Draw a lesson's card, which is a link."""
     with st.container(border=True, key=f"card_{lesson.key}", gap=None):
         st.html(f'<img class="dpscope-card" alt="" src="{drawing(lesson.key)}">')
-        st.page_link(lesson.page, label=lesson.question, query_params=lesson.address)
+        st.page_link(PAGE, label=lesson.question, query_params=lesson.address)
         st.caption(f"{lesson.minutes} min{'' if lesson.show else ' · a table'}")
 
 
@@ -96,10 +81,7 @@ def teachers_list(lessons: Iterable[Lesson]) -> None:
     )
     lines = ["| lesson | minutes | prerequisites | questions for the class |", "|---|---|---|---|"]
     for each in lessons:
-        query = f"?{urlencode(each.address)}" if each.address else ""
-        questions = "<br>".join(each.class_questions)
-        lines.append(
-            f"| [{each.question}](./{ADDRESSES[each.page]}{query}) | {each.minutes} | {each.needs} | {questions} |"
-        )
+        link, questions = f"./learn?{urlencode(each.address)}", "<br>".join(each.class_questions)
+        lines.append(f"| [{each.question}]({link}) | {each.minutes} | {each.needs} | {questions} |")
     with st.container(key="teachers"):
         st.markdown("\n".join(lines), unsafe_allow_html=True)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -58,6 +59,7 @@ class Screen:
     record: LessonRecord | None = None
 
 
+GuessT = TypeVar("GuessT", int, float, str | None)
 SCREEN: ContextVar[Screen] = ContextVar("screen of this run's lesson")
 
 
@@ -165,9 +167,13 @@ def _reveal(posed: GuessQuestion, place: DeltaGenerator, *, guess: LessonSetting
     place.markdown(question if shown else f"**Guess first.** {question}")
 
 
-def _guess_place() -> AbstractContextManager[object]:
-    """Return where the guess is drawn: in a presentation, or in the left column."""
-    return presentation_place("guess") if is_presenting() else SCREEN.get().guess.container(border=True)
+def _guess(posed: GuessQuestion, control: Callable[[str], GuessT]) -> GuessT:
+    """Draw a question with its control, in a presentation or in the left column, and return the guess."""
+    with presentation_place("guess") if is_presenting() else SCREEN.get().guess.container(border=True):
+        place = st.container()
+        guess = control(f"{posed.lesson}-guess")
+        _reveal(posed, place, guess=guess, moved=guess != posed.default)
+    return guess
 
 
 def revealed() -> bool:
@@ -175,54 +181,48 @@ def revealed() -> bool:
     return SCREEN.get().shown
 
 
-def guess_number(lesson: str, question: str, *, label: str, low: int, high: int, default: int, unit: str = "") -> int:
+def guess_number(
+    lesson: str, question: str, *, label: str, high: int, default: int, low: int = 0, unit: str = ""
+) -> int:
     """Draw the question with a slider and return the guess."""
-    with _guess_place():
-        place = st.container()
-        key = f"{lesson}-guess"
-        check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
-        guess = st.slider(
-            label, low, high, default, key=in_link(key), format=f"%d{unit}", bind="query-params", on_change=to_link,
+    form, values = f"%d{unit}", tuple(range(low, high + 1))
+
+    def slider(key: str) -> int:
+        check_link(key, parameter=Parameter(label=label, low=low, high=high))
+        return st.slider(
+            label, low, high, default, key=in_link(key), format=form, bind="query-params", on_change=to_link,
             args=(key,),
         )  # fmt: skip
-        values = tuple(range(low, high + 1))
-        posed = GuessQuestion(
-            lesson=lesson, text=question, label=label, values=values, default=default, form=f"%d{unit}"
-        )
-        _reveal(posed, place, guess=guess, moved=guess != default)
-    return int(guess)
+
+    posed = GuessQuestion(lesson=lesson, text=question, label=label, values=values, default=default, form=form)
+    return _guess(posed, slider)
+
+
+def guess_percent(lesson: str, question: str, *, default: int, of: str = "") -> int:
+    """Draw the question with a slider from 0% to 100% and return the guess."""
+    label = f"Your guess, percent{of}"
+    return guess_number(lesson, question, label=label, high=100, default=default, unit="%%")
 
 
 def guess_stop(lesson: str, question: str, *, label: str, options: Sequence[float], default: float) -> float:
     """Draw the question with a slider over given options and return the guess."""
-    with _guess_place():
-        place = st.container()
-        guess = stops(label, options, default, key=f"{lesson}-guess")
-        posed = GuessQuestion(lesson=lesson, text=question, label=label, values=tuple(options), default=default)
-        _reveal(posed, place, guess=guess, moved=guess != default)
-    return guess
+    posed = GuessQuestion(lesson=lesson, text=question, label=label, values=tuple(options), default=default)
+    return _guess(posed, lambda key: stops(label, options, default, key=key))
 
 
-def guess_answer(lesson: str, question: str, *, label: str, answers: Mapping[str, str]) -> str:
+def guess_answer(lesson: str, question: str, *, answers: Mapping[str, str]) -> str:
     """Draw the question with radio buttons and return the answer's key, "" before a choice."""
-    with _guess_place():
-        place = st.container()
-        key = f"{lesson}-guess"
-        check_choice(key, list(answers.values()), label=label)
-        guess = st.radio(
-            label,
-            list(answers),
-            index=None,
-            key=in_link(key),
-            format_func=lambda answer: answers[answer],
-            bind="query-params",
-            on_change=to_link,
-            args=(key,),
-        )
-        values, names = tuple(range(len(answers))), tuple(answers.values())
-        posed = GuessQuestion(lesson=lesson, text=question, label=label, values=values, names=names)
-        _reveal(posed, place, guess=guess, moved=guess is not None)
-    return guess or ""
+    label, values, names = "Your guess", tuple(range(len(answers))), tuple(answers.values())
+
+    def radio(key: str) -> str | None:
+        check_choice(key, names, label=label)
+        return st.radio(
+            label, list(answers), index=None, key=in_link(key), format_func=answers.__getitem__, bind="query-params",
+            on_change=to_link, args=(key,),
+        )  # fmt: skip
+
+    posed = GuessQuestion(lesson=lesson, text=question, label=label, values=values, names=names)
+    return _guess(posed, radio) or ""
 
 
 def relabel_guess(mark: Mark) -> Mark:

@@ -12,7 +12,7 @@ import streamlit as st
 from pages.learn.kit import Lesson
 from pages.learn.lecture import guesses, plan
 from pages.learn.other_pages import ELSEWHERE
-from pages.learn.overview import STYLE, in_order, show_overview, show_path, teachers_list
+from pages.learn.overview import PAGE, STYLE, show_overview, show_path, teachers_list
 from pages.learn.paper_tables.tables import show_paper_tables
 from pages.learn.screen import SCREEN, screen
 from pages.learn.theorems import show_theorems
@@ -30,7 +30,7 @@ LESSON_FOLDERS: tuple[Lesson, ...] = tuple(
     for path in Path(__file__).resolve().parent.glob("*/lesson.py")
 )
 """Every folder with a ``lesson.py`` is a lesson."""
-OVERVIEW = in_order((*LESSON_FOLDERS, *ELSEWHERE))
+OVERVIEW = tuple(sorted((*LESSON_FOLDERS, *ELSEWHERE), key=lambda each: each.place))
 LESSONS = {each.key: each for each in OVERVIEW if each.show is not None}
 """Lessons by link value, in the order of the overview."""
 
@@ -86,8 +86,10 @@ def _lesson(lesson: Lesson, *, own_data: bool) -> None:
         if lecture:
             st.page_link("learn/page.py", label="← The lecture", query_params=plan.lecture_address(lecture))
         page, label, query = lesson.workbench, "All settings, your data →", lesson.workbench_link
+        if lesson.own_data:
+            page, query = PAGE, {**lesson.address, **OWN_DATA}
         if shown_view:
-            page, label, query = lesson.page, "← The lesson", lesson.address
+            page, label, query = PAGE, "← The lesson", lesson.address
         if page:
             with st.container(key="lesson_workbench", width="content"):
                 st.page_link(page, label=label, query_params=query)
@@ -108,12 +110,11 @@ def _next(lesson: Lesson, lecture: Sequence[str]) -> None:
         if lesson.key in lecture:
             for label, key in plan.neighbouring_lessons(lecture, lesson.key):
                 query = plan.lecture_address(lecture, key, presenting=presenting)
-                st.page_link(lesson.page, label=label, help=LESSONS[key].question, query_params=query, width="content")
+                st.page_link(PAGE, label=label, help=LESSONS[key].question, query_params=query, width="content")
             return
         for each in OVERVIEW[OVERVIEW.index(lesson) + 1 :][:1]:
-            more = {PRESENTATION_KEY: "1"} if presenting else {}
-            query = {**each.address, **more}
-            st.page_link(each.page, label="Next lesson", help=each.question, query_params=query, width="content")
+            query = {**each.address, **({PRESENTATION_KEY: "1"} if presenting else {})}
+            st.page_link(PAGE, label="Next lesson", help=each.question, query_params=query, width="content")
 
 
 OPENED = SessionKey("learn_opened", ("", False))

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore.core import Floats
 from dplab.robust import FAR, Chances, ObservedAnswers
-from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Rule, Wall, Words
+from pages.charts.picture import Anchor, Axis, Band, Curve, Dots, Mark, Picture, Rule, Wall, Words
 from pages.charts.words import percent, short_numbers
 from pages.one_number.words import nearly
 
@@ -29,13 +29,8 @@ class Place:
 def stability_axis(x: Floats, *, threshold: int) -> Axis:
     """Return the axis of rows that must change, logarithmic where the data are far beyond the threshold."""
     log = bool(x[-1] > FAR * threshold)
-    return Axis(
-        title=f"stability: rows that must change{' (log)' if log else ''}",
-        log=log,
-        low=float(x[0]),
-        high=float(x[-1]),
-        form="" if log else ",d",
-    )
+    title = f"stability: rows that must change{' (log)' if log else ''}"
+    return Axis(title=title, log=log, low=float(x[0]), high=float(x[-1]), form="" if log else ",d")
 
 
 def chance_curve(
@@ -88,18 +83,17 @@ def chance_curve(
         count = f"{seen.answered:,} of {seen.trials:,} previews gave an answer"
         interval = f"{percent(seen.low)} to {percent(seen.high)} with 95% confidence"
         hover = [f"{count}: {percent(seen.share)} ({interval})"]
-        marks.append(
-            Dots(
-                role="released",
-                name="previews answered",
-                x=[data[0].x],
-                y=[seen.share],
-                low=[seen.low],
-                high=[seen.high],
-                size=11,
-                hover=hover,
-            )
+        dots = Dots(
+            role="released",
+            name="previews answered",
+            x=[data[0].x],
+            y=[seen.share],
+            low=[seen.low],
+            high=[seen.high],
+            size=11,
+            hover=hover,
         )
+        marks.append(dots)
     for place, each in reversed(list(enumerate(data))):  # the user's on top
         shape, size = ("diamond", 8) if place else ("circle", 7)
         at = f"{each.x:,.0f} rows" if threshold is not None else percent(each.x)
@@ -108,17 +102,10 @@ def chance_curve(
     # Only the user's data have a label: their neighbours are often at the same place.
     for mine in data[:1]:
         past = mine.x > (first.x[0] + first.x[-1]) / 2
-        marks.append(
-            Words(
-                role="true",
-                text=mine.name,
-                x=mine.x,
-                y=mine.chance,
-                align="right" if past else "left",
-                shift=(-10 if past else 10, -15 if mine.chance > 0.5 else 12),
-                bold=True,
-            )
-        )
+        shift = (-10 if past else 10, -15 if mine.chance > 0.5 else 12)
+        align: Anchor = "right" if past else "left"
+        words = Words(role="true", text=mine.name, x=mine.x, y=mine.chance, align=align, shift=shift, bold=True)
+        marks.append(words)
     return Picture(
         title=f"Probability of an answer against {x.title}",
         x=x,

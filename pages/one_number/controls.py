@@ -14,7 +14,7 @@ from dpcore.data.sources import Bundled, Source
 from dpcore.mechanisms import entry
 from dpcore.queries.ranges import Cells, Thresholds
 from pages.data.picker import pick_source
-from pages.shell.controls import Value, choice, control, epsilon_bar, link_key, neighbours, seed, stops
+from pages.shell.controls import Value, choice, choose_entry, control, epsilon_bar, link_key, neighbours, seed, stops
 from pages.shell.private.twin import untwinned
 from pages.shell.request import PageRequest
 from pages.shell.status import may_show
@@ -43,10 +43,7 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> OneNumberRequest
     with side:
         source = pick_source(default=FIRST_DATA)
         entries = {key: entry(key) for key in questions(source)}
-        help_text = "\n\n".join(f"{each.title}: {each.story}" for each in entries.values())
-        machine = entries[
-            choice("Statistic", {key: each.title for key, each in entries.items()}, key="robust", help_text=help_text)
-        ]
+        machine = choose_entry("Statistic", entries, key="robust")
         if machine.key in ON_GROUPS:
             source = _by_groups(source)
     domain = source.domain

@@ -12,13 +12,7 @@ from typing_extensions import override
 from dpcore.core import Floats, exactly, rounded_up
 from dpcore.data.columns import Number
 from dpcore.mechanisms import entry
-from dpcore.mechanisms.robust.unbounded_mean import (
-    UnboundedMean,
-    exception_chance,
-    max_exceptions,
-    scale_change,
-    slack,
-)
+from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, exception_chance, max_exceptions, scale_change, slack
 from dplab.robust import TRIALS, mean_errors
 from dplab.sweep import EPSILON_GRID as EPSILONS
 from dprelease.requests.coverage import bounds

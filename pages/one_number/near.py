@@ -72,17 +72,15 @@ class NearOutcome(Outcome[AnsweringT], Generic[AnsweringT]):
         domain, guarantee = self.domain, self.mechanism.guarantee(self.problem)
         left, right = st.columns(2)
         with left:
-            st.subheader("Answers")
             picture = answers(domain=domain, truth=self.truth, values=self.values, key=self.request.entry.key)
-            self.request.draw(picture, key="robust_wrong", title="answers")
+            self.request.draw(picture, key="robust_wrong", title="answers", heading="Answers")
             st.markdown(
                 f"Privacy: {guarantee.sentence()}, for each single answer. :orange-badge[theory]",
                 help=all_digits(guarantee) or None,
             )
         with right:
             title, picture, badge = self.own_picture()
-            st.subheader(title)
-            self.request.draw(picture, key="robust_why", title=title, badge=self.request.badge(badge))
+            self.request.draw(picture, key="robust_why", title=title, badge=self.request.badge(badge), heading=title)
 
 
 class SmoothOutcome(NearOutcome[SmoothMedian]):

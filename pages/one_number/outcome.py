@@ -87,9 +87,8 @@ class RefusableOutcome(Outcome[MechanismT]):
             st.subheader("Probability of an answer")
             request.draw(self.curve, key="robust_chance", title="probability of an answer", badge=self.badge)
         with right:
-            st.subheader("Results of the runs")
             picture = outcomes(refused=self.refused, wrong=self.wrong)
-            request.draw(picture, key="robust_outcomes", title="outcomes")
+            request.draw(picture, key="robust_outcomes", title="outcomes", heading="Results of the runs")
             st.markdown(
                 f"Privacy: {guarantee.sentence()}, for each single answer. :orange-badge[theory]",
                 help=" ".join(part for part in (self.privacy_help, all_digits(guarantee)) if part),

@@ -94,11 +94,8 @@ def _near(mechanism: MedianOfMedians, problem: Problem) -> Picture:
     """Draw the chance of an answer further away than a share of the subsamples."""
     plan = mechanism.plan(problem)
     needed = mechanism.agreement_needed(plan, BETA)
-    st.header(
-        f"95 in 100 answers are as close as {percent_up(needed)} of subsamples"
-        if needed <= 1
-        else "No agreement of the subsamples is enough"
-    )
+    close = f"95 in 100 answers are as close as {percent_up(needed)} of subsamples"
+    st.header(close if needed <= 1 else "No agreement of the subsamples is enough")
     cap = f"{plan.cap:,.0f} of {plan.subsamples:,}"
     numbers({"Votes a row changes at most": cap, "δ": rounded_up(plan.delta), "Rows n": f"{problem.n:,}"})
     shares = np.linspace(0.5, 1, 101)
@@ -107,9 +104,7 @@ def _near(mechanism: MedianOfMedians, problem: Problem) -> Picture:
         title="Guaranteed chance of a close answer against agreement",
         x=Axis(title="share of subsamples within a distance", low=0.5, high=1, form="~p"),
         y=Axis(title="probability that the answer is", low=0, high=1.05, form="~p"),
-        marks=[
-            Curve(role="theory", name="at least", x=shares, y=near),
-        ],
+        marks=[Curve(role="theory", name="at least", x=shares, y=near)],
         sentence="If that share of the subsamples answers within a distance of the whole data's answer, so is the "
         "released answer with at least this probability, for every distance. The agreement of your own subsamples is "
         "not computed.",
@@ -151,11 +146,8 @@ def _agreeing(mechanism: SubsampleAggregate, problem: Problem) -> Picture:
     plan, epsilon = mechanism.plan(problem), mechanism.epsilon
     needed = agreement_needed(plan, epsilon=epsilon, beta=BETA)
     enough = nearly_percent(needed) if needed <= 1 else ""
-    st.header(
-        f"95 in 100 runs answer if {enough} of subsamples agree"
-        if enough
-        else "On no data do 95 of 100 runs give an answer"
-    )
+    answer = f"95 in 100 runs answer if {enough} of subsamples agree"
+    st.header(answer if enough else "On no data do 95 of 100 runs give an answer")
     numbers(
         {
             "Votes needed": f"{plan.threshold:,} of {plan.subsamples:,}",
@@ -165,11 +157,9 @@ def _agreeing(mechanism: SubsampleAggregate, problem: Problem) -> Picture:
         }
     )
     highest = in_100(float(vote_chance(plan, epsilon=epsilon, agreement=1.0)))
-    when = (
-        f"is given with probability 95% or more if {enough} of the subsamples agree"
-        if enough
-        else f"is given in {highest} runs if all subsamples agree"
-    )
+    when = f"is given in {highest} runs if all subsamples agree"
+    if enough:
+        when = f"is given with probability 95% or more if {enough} of the subsamples agree"
     return chance_curve(
         curves={mechanism.accounting: chances_by_agreement(plan, epsilon=epsilon)},
         data=(),

@@ -88,14 +88,7 @@ def answers(*, domain: Number, truth: int, values: Integers, key: str = "exponen
         x=Axis(title=f"answer ({domain.unit})" if unit else "answer", low=edges[0] - air, high=edges[-1] + air),
         y=Axis(title="share of runs", low=0, high=end, form="~p", ticks=possible),
         marks=[
-            Bars(
-                role=f"mechanism:{key}",
-                start=edges[:-1],
-                end=edges[1:],
-                value=shares,
-                opacity=0.6,
-                hover=hover,
-            ),
+            Bars(role=f"mechanism:{key}", start=edges[:-1], end=edges[1:], value=shares, opacity=0.6, hover=hover),
             Rule(role="true", x=exact, label="exact", side="left" if exact > (edges[0] + edges[-1]) / 2 else "right"),
         ],
         sentence=f"{entry(key).title}: it never refuses. At the same ε, {in_100(right)} of its answers are the "
@@ -129,18 +122,17 @@ def votes(*, names: Sequence[str], law: Floats, truth: int, needed: float) -> Pi
     for role, name, chosen in (("true", "the data's answer", right), (WRONG, "would be wrong", ~right)):
         hover = [f"{labels[i]}, {name}: {percent(float(shares[i]))}" for i in np.flatnonzero(chosen)]
         at = lines[chosen]
-        marks.append(
-            Bars(
-                role=role,
-                name=name,
-                start=at - 0.4,
-                end=at + 0.4,
-                value=shares[chosen],
-                across=True,
-                opacity=0.7,
-                hover=hover,
-            )
+        bars = Bars(
+            role=role,
+            name=name,
+            start=at - 0.4,
+            end=at + 0.4,
+            value=shares[chosen],
+            across=True,
+            opacity=0.7,
+            hover=hover,
         )
+        marks.append(bars)
     marks.append(Rule(role="quiet", x=0.5, label="half", dash="dash", side="left"))
     if needed <= MAX_NEEDED:
         marks.append(Rule(role="theory", x=needed, label="needed", dash="dash"))

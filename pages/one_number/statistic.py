@@ -54,12 +54,8 @@ def draw_statistic(outcome: MeanOutcome) -> None:
         st.markdown("**For previews only.**")
         statistic = choice("Statistic of the column", STATISTICS, key="sampled-statistic")
         st.caption(MEANINGS[statistic])
-        kind = choice(
-            "Public distribution",
-            DISTRIBUTIONS,
-            key="sampled-distribution",
-            help_text="Sensitivity is sampled from this distribution, never from the rows of the column.",
-        )
+        help_text = "Sensitivity is sampled from this distribution, never from the rows of the column."
+        kind = choice("Public distribution", DISTRIBUTIONS, key="sampled-distribution", help_text=help_text)
     noise = SampledNoise(
         statistic=statistic,
         distribution=public_distribution(kind, cells),
@@ -69,21 +65,16 @@ def draw_statistic(outcome: MeanOutcome) -> None:
         samples=max(SAMPLES, min_samples(gamma)),
         seed=request.seed,
     )
-    differences, worst = remember(
-        f"sampled|{statistic}|{kind}|{cells}|{n}|{noise.samples}|{request.seed}",
-        lambda: (noise.differences(), least_sensitivity(statistic, rows=n)),
-    )
+    key = f"sampled|{statistic}|{kind}|{cells}|{n}|{noise.samples}|{request.seed}"
+    differences, worst = remember(key, lambda: (noise.differences(), least_sensitivity(statistic, rows=n)))
     scale, least = noise.sensitivity(differences) / UNITS, worst / UNITS
     previews = noise.previews(counts, Preview(request.seed), differences=differences, trials=TRIALS)
     truth = float(values(statistic, counts[None])[0]) / UNITS
     error = float(np.quantile(np.abs(previews - truth), 0.95))
     with left:
-        request.draw(
-            sensitivities(differences / UNITS, scale=scale, least=least, gamma=noise.gamma),
-            key="sampled_sensitivity",
-            title="sampled sensitivities",
-            badge=f"simulated from public numbers, seed {request.seed}",
-        )
+        picture = sensitivities(differences / UNITS, scale=scale, least=least, gamma=noise.gamma)
+        badge = f"simulated from public numbers, seed {request.seed}"
+        request.draw(picture, key="sampled_sensitivity", title="sampled sensitivities", badge=badge)
     with right:
         st.markdown(
             f"True value **{truth:.4g}** :gray-badge[true]. In 95 of 100 previews the error is at most "
@@ -119,11 +110,7 @@ def sensitivities(differences: Floats, *, scale: float, least: float, gamma: flo
         y=Axis(title="share of the samples", low=0, high=1.08, form="~p", ticks=(0, 0.25, 0.5, 0.75, 1)),
         marks=[
             Curve(
-                role="theory",
-                name="sampled",
-                x=np.maximum(differences, smallest),
-                y=np.arange(1, m + 1) / m,
-                step=True,
+                role="theory", name="sampled", x=np.maximum(differences, smallest), y=np.arange(1, m + 1) / m, step=True
             ),
             Rule(role="theory", x=max(scale, smallest), label="sets the noise", dash="dash", side="right"),
             Rule(role="impossible", x=max(least, smallest), label="all data, at least", side="left", line=1),

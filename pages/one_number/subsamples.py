@@ -76,11 +76,9 @@ class SubsampleOutcome(RefusableOutcome[SubsampleAggregate]):
 def vote_laws(request: OneNumberRequest, mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem) -> VoteLaws:
     """Return the law of a subsample's answer, computed with progress once for all privacy parameters."""
     question = {name: value for name, value in request.values.items() if name not in PRIVACY_PARAMETERS}
-    return with_progress(
-        f"voters|{request.source.key}|{request.entry.key}|{question!r}",
-        lambda: subsample_votes(mechanism, dataset, problem),
-        label="Computing the answers of the subsamples.",
-    )
+    key = f"voters|{request.source.key}|{request.entry.key}|{question!r}"
+    label = "Computing the answers of the subsamples."
+    return with_progress(key, lambda: subsample_votes(mechanism, dataset, problem), label=label)
 
 
 def _small(chance: float) -> str:

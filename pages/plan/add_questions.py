@@ -24,7 +24,7 @@ from dprelease.plan.predicates import read_lines
 from dprelease.plan.questions import MAX_QUESTIONS
 from dprelease.plan.titles import RANGE_TITLES, question_title
 from pages.plan.group_form import available_groups, group_settings, pick_groups
-from pages.plan.plan_table import NOTE, PlanTable, controls_version
+from pages.plan.plan_table import NOTE, VERSION, PlanTable
 from pages.plan.questions import DEFAULT_ENTRY, refusal_reason, store_questions
 from pages.shell.private.data_in_use import escaped
 
@@ -100,7 +100,7 @@ def paste_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion])
     """Draw the form for pasted lines: either all are added, or their errors are shown."""
     text = st.text_area(
         "One statistic per line, or a CSV whose first line names the columns",
-        key=f"plan_lines_{controls_version()}_{plan_table.key}", placeholder=EXAMPLE, height=100,
+        key=f"plan_lines_{VERSION.value}_{plan_table.key}", placeholder=EXAMPLE, height=100,
         help="A range of whole numbers includes both ends; a range of other numbers excludes the upper end. "
              "Lines about the same columns become one statistic. Statistics by group begin with people, share, "
              "sum, mean, spread, ratio, slope, median, quartiles or deciles. Their CSV begins with: statistic, of, by.",

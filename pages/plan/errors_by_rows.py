@@ -57,12 +57,11 @@ def errors_by_rows(
             promise = sweep.promised[row]
             finite = np.isfinite(promise)
             if finite.any():
-                marks.append(
-                    Curve(
-                        role="theory", name="guaranteed", legend=False, x=sweep.epsilons[finite],
-                        y=np.maximum(promise[finite], lowest), dash="longdash",
-                    )
+                curve = Curve(
+                    role="theory", name="guaranteed", legend=False, x=sweep.epsilons[finite],
+                    y=np.maximum(promise[finite], lowest), dash="longdash",
                 )  # fmt: skip
+                marks.append(curve)
     if target:
         marks.append(Rule(role="ink", y=target, label=f"target {percent(target)}", dash="dot", width=1.5))
     marks.append(Rule(role="ink", x=float(sweep.n), label=f"n = {sweep.n:,}", width=1.5))

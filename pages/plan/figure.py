@@ -62,47 +62,35 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
     ]
     if walls:
         middle = np.array([float(place) for place, _ in walls])
-        marks.append(
-            Bars(
-                role="impossible", name="impossible (lower bound)", start=middle - WALL_HEIGHT / 2,
-                end=middle + WALL_HEIGHT / 2,
-                base=np.full(len(walls), bottom), value=np.array([error for _, error in walls]), across=True,
-            )
+        bars = Bars(
+            role="impossible", name="impossible (lower bound)", start=middle - WALL_HEIGHT / 2,
+            end=middle + WALL_HEIGHT / 2,
+            base=np.full(len(walls), bottom), value=np.array([error for _, error in walls]), across=True,
         )  # fmt: skip
+        marks.append(bars)
     for role, name, shape, errors in (
         ("ink", "target", "diamond-open", [question.target for question in plan.questions]),
-        (
-            "theory",
-            "guaranteed",
-            "line-ns-open",
-            [None if prediction.if_n else prediction.promised for prediction in predictions],
-        ),
-        (
-            "theory",
-            IF_N,
-            "line-ne-open",
-            [prediction.promised if prediction.if_n else None for prediction in predictions],
-        ),
-        ("released", "expected", "circle", [prediction.worst for prediction in predictions]),
+        ("theory", "guaranteed", "line-ns-open", [None if each.if_n else each.promised for each in predictions]),
+        ("theory", IF_N, "line-ne-open", [each.promised if each.if_n else None for each in predictions]),
+        ("released", "expected", "circle", [each.worst for each in predictions]),
     ):
         points = [(place, each) for place, each in enumerate(errors) if each is not None and 0 < each <= TOP]
         if points:
-            marks.append(
-                Dots(
-                    role=role,
-                    name=name,
-                    shape=shape,
-                    size=10 if role == "released" else 14,
-                    x=[error for _, error in points],
-                    y=[float(place) for place, _ in points],
-                    hollow=[role == "released"] * len(points),
-                    hover=[
-                        f"{names[at]}: {name} {_amount(plan, at, error)}"
-                        + (_relative(plan, at, predictions[at]) if role == "released" else "")
-                        for at, error in points
-                    ],
-                )
+            dots = Dots(
+                role=role,
+                name=name,
+                shape=shape,
+                size=10 if role == "released" else 14,
+                x=[error for _, error in points],
+                y=[float(place) for place, _ in points],
+                hollow=[role == "released"] * len(points),
+                hover=[
+                    f"{names[at]}: {name} {_amount(plan, at, error)}"
+                    + (_relative(plan, at, predictions[at]) if role == "released" else "")
+                    for at, error in points
+                ],
             )
+            marks.append(dots)
     return Picture(
         title="Worst error of every statistic of the plan",
         x=Axis(

@@ -9,12 +9,11 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.core import DataError, exactly, rounded_up
+from dpcore.core import exactly, rounded_up
 from dpcore.data.samples import SAMPLES
 from dpcore.limits.bounds.applicable import lower_curve
 from dpcore.mechanisms import entry as entry_of
 from dplab.sweep import EPSILON_GRID, Sweep
-from dprelease.ledger.records import LedgerError
 from dprelease.ledger.units import ATTO_DIGITS, Price, to_units
 from dprelease.plan.compare import Cells, better_noise, compare_mechanisms, partial_frontier
 from dprelease.plan.planned_question import PlannedQuestion
@@ -43,10 +42,7 @@ def suggest_noise(plan_table: PlanTable, plan: Plan) -> None:
 
     The price is that of the account of these rows, in ε or in ρ, and other noise has no more δ than is left there.
     """
-    try:
-        account = planned_account(plan_table)
-    except (DataError, LedgerError):  # the Release page shows the error
-        account = None
+    account = planned_account(plan_table)
     registration = account.registration if account else None
     left = account.spent.budget.delta - account.spent.spent.delta if account else to_units(MAX_DELTA, ATTO_DIGITS)
 
@@ -71,50 +67,46 @@ def suggest_noise(plan_table: PlanTable, plan: Plan) -> None:
 
 def frontier(plan_table: PlanTable, plan: Plan) -> None:
     """Draw the errors of every mechanism that can release one statistic, only while the expander is open."""
-    expander = st.expander("Every mechanism, at every ε or n", key="plan_frontier", on_change="rerun")
-    if not expander.open:
-        return
-    with expander:
-        position = st.selectbox(
-            "Statistic", range(len(plan.questions)), key="plan_compared",
-            format_func=lambda place: f"{place + 1}. {question_title(plan.table, plan.questions[place])}",
+    position = st.selectbox(
+        "Statistic", range(len(plan.questions)), key="plan_compared",
+        format_func=lambda place: f"{place + 1}. {question_title(plan.table, plan.questions[place])}",
+    )  # fmt: skip
+    question, entries = plan.questions[position], plan.proved(plan.questions[position])
+    by_rows = st.segmented_control("Against", AXES, default=AXES[0], key="plan_axis", required=True) == AXES[1]
+    frontier_only = st.toggle(
+        "Only the best mechanisms", key="plan_only",
+        help="Shows this statistic's mechanism, and the pure ε mechanisms with the smallest error at some ε or n.",
+    )  # fmt: skip
+    sweep = _compute_errors(plan, question, by_rows=by_rows)
+    titles = {key: entry.title for key, entry in entries.items()}
+    deltas = {key: _delta_words(plan, question, key) for key in sweep.keys}
+    if by_rows:
+        picture = errors_by_rows(
+            sweep=sweep, titles=titles, pure=[not deltas[key] for key in sweep.keys], chosen=question.entry_key,
+            epsilon=question.epsilon, target=question.target, every=not frontier_only,
         )  # fmt: skip
-        question, entries = plan.questions[position], plan.proved(plan.questions[position])
-        by_rows = st.segmented_control("Against", AXES, default=AXES[0], key="plan_axis", required=True) == AXES[1]
-        frontier_only = st.toggle(
-            "Only the best mechanisms", key="plan_only",
-            help="Shows this statistic's mechanism, and the pure ε mechanisms with the smallest error at some ε or n.",
-        )  # fmt: skip
-        sweep = _compute_errors(plan, question, by_rows=by_rows)
-        titles = {key: entry.title for key, entry in entries.items()}
-        deltas = {key: _delta_words(plan, question, key) for key in sweep.keys}
-        if by_rows:
-            picture = errors_by_rows(
-                sweep=sweep, titles=titles, pure=[not deltas[key] for key in sweep.keys], chosen=question.entry_key,
-                epsilon=question.epsilon, target=question.target, every=not frontier_only,
-            )  # fmt: skip
-        else:
-            counts, problem, mechanism = question.releases == "data", plan.problem(question), plan.mechanism(question)
-            picture = tradeoff(
-                sweep=sweep,
-                titles=titles,
-                weaker=deltas,
-                chosen=question.entry_key,
-                epsilon=question.epsilon,
-                alpha=question.target,
-                impossible=lower_curve(problem, mechanism, epsilons=EPSILON_GRID, beta=plan.beta) if counts else None,
-                every=not frontier_only,
-            )
-        draw(
-            picture, key=f"plan_frontier_chart{'_n' * by_rows}", badge=BADGE, download=True,
-            on_pick=partial(_store_clicked_point, plan_table, plan, position),
-            caption="Click a point to put its mechanism and ε into the plan.",
-        )  # fmt: skip
-        if link := play_link(plan_table, question):
-            st.page_link("play/page.py", label="Open this statistic in Play", query_params=link)
-        if sweep.left_out:
-            slow = ", ".join(entries[key].title for key in sweep.left_out)
-            st.caption(f"Not shown, because they take more than a second per point: {slow}.")
+    else:
+        counts, problem, mechanism = question.releases == "data", plan.problem(question), plan.mechanism(question)
+        picture = tradeoff(
+            sweep=sweep,
+            titles=titles,
+            weaker=deltas,
+            chosen=question.entry_key,
+            epsilon=question.epsilon,
+            alpha=question.target,
+            impossible=lower_curve(problem, mechanism, epsilons=EPSILON_GRID, beta=plan.beta) if counts else None,
+            every=not frontier_only,
+        )
+    draw(
+        picture, key=f"plan_frontier_chart{'_n' * by_rows}", badge=BADGE, download=True,
+        on_pick=partial(_store_clicked_point, plan_table, plan, position),
+        caption="Click a point to put its mechanism and ε into the plan.",
+    )  # fmt: skip
+    if link := play_link(plan_table, question):
+        st.page_link("play/page.py", label="Open this statistic in Play", query_params=link)
+    if sweep.left_out:
+        slow = ", ".join(entries[key].title for key in sweep.left_out)
+        st.caption(f"Not shown, because they take more than a second per point: {slow}.")
 
 
 def _compute_errors(plan: Plan, question: PlannedQuestion, *, by_rows: bool) -> Sweep:

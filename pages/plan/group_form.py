@@ -9,17 +9,7 @@ import streamlit as st
 
 from dpcore.data.columns import is_labels
 from dpcore.queries.groups import MAX_GROUP_COLUMNS
-from dprelease.plan.groups import (
-    MEAN,
-    PEOPLE,
-    QUANTILES,
-    RATIO,
-    SAMPLED,
-    SHARE,
-    SLOPE,
-    STATISTICS,
-    has_shares,
-)
+from dprelease.plan.groups import MEAN, PEOPLE, QUANTILES, RATIO, SAMPLED, SHARE, SLOPE, STATISTICS, has_shares
 from dprelease.plan.planned_question import PlannedQuestion, group_question
 from dprelease.plan.titles import NAMED_QUANTILES, statistic_title
 from pages.plan.plan_table import PlanTable

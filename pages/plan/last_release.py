@@ -42,9 +42,11 @@ def planned_account(plan_table: PlanTable) -> Account | None:
     bundled = plan_table.key in {each.key for each in SAMPLES}
     if not admitted() or not (bundled or (plan_table.key == OWN_FILE and file)):
         return None
-    account = account_of(
-        Bundled(sample_key=plan_table.key) if bundled or file is None else file.origin, compare=bundled
-    )
+    data = Bundled(sample_key=plan_table.key) if bundled or file is None else file.origin
+    try:
+        account = account_of(data, compare=bundled)
+    except (DataError, LedgerError):  # the Release page shows the error
+        return None
     return None if account is None or account.wrong else account
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -24,7 +24,7 @@ from pages.data.upload import session_file
 from pages.shell.controls import choice, neighbours
 from pages.shell.links import linked_values
 from pages.shell.private.data_in_use import escaped
-from pages.shell.private.twin import PLACEHOLDER_ROWS, USUAL_ROWS, declared_rows, registered_rows
+from pages.shell.private.twin import ask_public_rows, declared_rows, registered_rows
 from pages.shell.releasable import keep_plan
 from pages.shell.server.host_origin import is_public_demo
 from pages.shell.session import DATA, remember_upload, upload
@@ -83,10 +83,17 @@ class PlanTable:
     level: float = LEVEL
     is_assumed: bool = False
 
+    def plan(self, questions: Sequence[PlannedQuestion]) -> Plan:
+        """Return the plan of these questions of the table."""
+        return Plan(
+            table=self.table, n=self.n, questions=tuple(questions), neighbours=self.neighbours, beta=self.beta,
+            file_format=self.file_format, level=self.level,
+        )  # fmt: skip
+
 
 def pick_table() -> PlanTable:
     """Draw the controls of the table, the relation and the confidence, and return the table."""
-    file, plan_from_file = session_file(), opened_plan()
+    file, plan_from_file = session_file(), PLAN_OPENED.value
     own_table, filled_count = declared_columns(file) if file else (None, 0)
     titles = {each.key: each.title for each in SAMPLES}
     if file and own_table and own_table.used:
@@ -132,15 +139,11 @@ def pick_table() -> PlanTable:
         st.caption(f"n = {n:,}, as registered.")
     elif relation is Neighbours.ADD_REMOVE_ONE or (file and own_in_use and not file.counted):
         is_assumed = True
-        n = int(
-            st.number_input(
-                "Public n", 1, 10**9, n, key=f"plan_n_{key}",
-                help="The number of rows is private, or not declared public on the Data page. Name a round "
-                     "number instead: errors are shares of it.",
-            )
+        n = ask_public_rows(
+            n, key=f"plan_n_{key}", private=own_in_use is not None,
+            help_text="The number of rows is private, or not declared public on the Data page. Name a round "
+                "number instead: errors are shares of it.",
         )  # fmt: skip
-        if own_in_use and n == USUAL_ROWS:
-            st.caption(PLACEHOLDER_ROWS)
     title = "your table" if own_in_use else titles[key]
     file_format = format_of(file.origin) if file and own_in_use else USUAL
     return PlanTable(
@@ -167,11 +170,6 @@ def to_release(plan_table: PlanTable, plan: Plan) -> None:
     keep_plan(plan_table.key, plan)
     use_table(plan_table)
     st.switch_page("release/page.py")
-
-
-def opened_plan() -> Plan | None:
-    """Return the plan that was opened from a file, if any."""
-    return PLAN_OPENED.value
 
 
 def open_plan_file() -> None:
@@ -210,13 +208,3 @@ def _replaced_mechanisms(text: bytes, plan: Plan) -> Iterator[str]:
                 f"Statistic {place}: “{entry(key).title}” would give a wrong number here. The plan uses "
                 f"“{question.entry.title}” instead."
             )
-
-
-def session_questions() -> dict[str, tuple[PlannedQuestion, ...]]:
-    """Return the questions of all plans of this session, by table."""
-    return QUESTIONS.value
-
-
-def controls_version() -> int:
-    """Return the counter of changes that did not come from the plan's controls."""
-    return VERSION.value

@@ -37,42 +37,38 @@ BADGE = f"mock data · released: simulated, preview sampler, seed {SEED}"
 
 def preview(plan: Plan) -> None:
     """Draw mock data and their simulated releases for one statistic, only while the expander is open."""
-    expander = st.expander("Example of a release", key="plan_preview", on_change="rerun")
-    if not expander.open:
+    chosen = st.selectbox(
+        "Statistic", range(len(plan.questions)), key="plan_previewed",
+        format_func=lambda at: f"{at + 1}. {question_title(plan.table, plan.questions[at])}",
+    )  # fmt: skip
+    question = plan.questions[chosen]
+    if question.statistic and (printed := _printed(plan, question)) is not None:
+        labels = escape_frame(printed[["group"]].head(MAX_ROWS))  # the other texts are this program's own
+        st.dataframe(printed.head(MAX_ROWS).assign(group=labels["group"]), height=240, hide_index=True)
+        st.caption(f"{BADGE}. As a report prints it: each number ± its margin, and no group of too few rows.")
+        if question.by and question.releases == "groups":
+            draw(_printable(plan, question), key="plan_printable_chart", badge=BADGE)
         return
-    with expander:
-        chosen = st.selectbox(
-            "Statistic", range(len(plan.questions)), key="plan_previewed",
-            format_func=lambda at: f"{at + 1}. {question_title(plan.table, plan.questions[at])}",
-        )  # fmt: skip
-        question = plan.questions[chosen]
-        if question.statistic and (printed := _printed(plan, question)) is not None:
-            labels = escape_frame(printed[["group"]].head(MAX_ROWS))  # the other texts are this program's own
-            st.dataframe(printed.head(MAX_ROWS).assign(group=labels["group"]), height=240, hide_index=True)
-            st.caption(f"{BADGE}. As a report prints it: each number ± its margin, and no group of too few rows.")
-            if question.by and question.releases == "groups":
-                draw(_printable(plan, question), key="plan_printable_chart", badge=BADGE)
-            return
-        rehearsal = remember(
-            f"rehearsed|{chosen}|{plan.text.decode()}", lambda: rehearse_question(plan, question, seed=SEED)
-        )
-        if not isinstance(rehearsal, QuestionRehearsal):
-            table = escape_frame(rehearsal.drop(columns="trial", errors="ignore").head(MAX_ROWS))
-            st.dataframe(table, height=240, hide_index=True)
-            st.caption(f"{BADGE}. The table contains no values of your data.")
-            return
-        domain = plan.problem(question).domain
-        options = {"limit": MAX_FRAMES} if is_map(domain) else {}
-        frames = playable_releases(rehearsal.frames, n=plan.n, clean=False, **options)
-        truth = rehearsal.rows.histogram
-        if is_map(domain):
-            picture = released_map(domain=domain, n=plan.n, truth=truth, frames=frames)
-        else:
-            picture = histogram(domain=domain, n=plan.n, truth=truth, frames=frames)
-        draw(picture, key="plan_preview_chart", badge=BADGE, download=True)
-        audit_query = audit_link(question.entry, {**question.values, "epsilon": question.epsilon}, plan.neighbours)
-        st.page_link("learn/page.py", label="Test this privacy claim", query_params=audit_query)
-        st.caption("“True” means mock data with your declared columns. The picture contains no values of your data.")
+    rehearsal = remember(
+        f"rehearsed|{chosen}|{plan.text.decode()}", lambda: rehearse_question(plan, question, seed=SEED)
+    )
+    if not isinstance(rehearsal, QuestionRehearsal):
+        table = escape_frame(rehearsal.drop(columns="trial", errors="ignore").head(MAX_ROWS))
+        st.dataframe(table, height=240, hide_index=True)
+        st.caption(f"{BADGE}. The table contains no values of your data.")
+        return
+    domain = plan.problem(question).domain
+    options = {"limit": MAX_FRAMES} if is_map(domain) else {}
+    frames = playable_releases(rehearsal.frames, n=plan.n, clean=False, **options)
+    truth = rehearsal.rows.histogram
+    if is_map(domain):
+        picture = released_map(domain=domain, n=plan.n, truth=truth, frames=frames)
+    else:
+        picture = histogram(domain=domain, n=plan.n, truth=truth, frames=frames)
+    draw(picture, key="plan_preview_chart", badge=BADGE, download=True)
+    audit_query = audit_link(question.entry, {**question.values, "epsilon": question.epsilon}, plan.neighbours)
+    st.page_link("learn/page.py", label="Test this privacy claim", query_params=audit_query)
+    st.caption("“True” means mock data with your declared columns. The picture contains no values of your data.")
 
 
 def _printable(plan: Plan, question: PlannedQuestion) -> Picture:

@@ -31,7 +31,7 @@ from pages.plan.margin_words import (
     smallest_group,
     target_text,
 )
-from pages.plan.plan_table import EARLIER, QUESTIONS, VERSION, PlanTable, controls_version, session_questions
+from pages.plan.plan_table import EARLIER, QUESTIONS, VERSION, PlanTable
 from pages.shell.controls import read_target
 from pages.shell.expected_error import amount_of, noun_of, single_error
 from pages.shell.private.data_in_use import escaped
@@ -71,7 +71,7 @@ class ErrorCells:
 
 def questions_of(plan_table: PlanTable) -> tuple[PlannedQuestion, ...]:
     """Return the stored questions that still fit the table; none at first."""
-    stored = session_questions().get(plan_table.key, ())
+    stored = QUESTIONS.value.get(plan_table.key, ())
     fitting = [each for each in stored if not refusal_reason(plan_table, each)]
     if len(fitting) < len(stored):
         store_questions(plan_table, fitting, reset_controls=True)
@@ -80,7 +80,7 @@ def questions_of(plan_table: PlanTable) -> tuple[PlannedQuestion, ...]:
 
 def store_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion], *, reset_controls: bool) -> None:
     """Remember the questions; ``reset_controls`` where their controls have to show something else than they do."""
-    before, now = session_questions().get(plan_table.key, ()), tuple(questions)
+    before, now = QUESTIONS.value.get(plan_table.key, ()), tuple(questions)
     if now != before:
         EARLIER.value = {**EARLIER.value, plan_table.key: (*earlier_questions(plan_table), before)[-MAX_UNDONE:]}
     _set_questions(plan_table, now, reset_controls=reset_controls)
@@ -104,11 +104,6 @@ def undo(plan_table: PlanTable) -> None:
     _set_questions(plan_table, before, reset_controls=True)
 
 
-def load_example(plan_table: PlanTable) -> None:
-    """Callback: plan two statistics of the table."""
-    store_questions(plan_table, initial_questions(plan_table.table), reset_controls=True)
-
-
 def initial_questions(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
     """Return the example: ranges of the first number and counts of the first category."""
     opening_columns = (
@@ -125,27 +120,15 @@ def initial_questions(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
 def refusal_reason(plan_table: PlanTable, question: PlannedQuestion) -> str:
     """Return why a plan refuses a question; empty if it accepts it."""
     try:
-        Plan(table=plan_table.table, n=plan_table.n, questions=(question,), neighbours=plan_table.neighbours)
+        plan_table.plan((question,))
     except ParameterError as problem:
         return str(problem)
     return ""
 
 
-def plan_of(plan_table: PlanTable, question: PlannedQuestion) -> Plan:
-    """Return the plan of one question of the table."""
-    return Plan(
-        table=plan_table.table,
-        n=plan_table.n,
-        questions=(question,),
-        neighbours=plan_table.neighbours,
-        beta=plan_table.beta,
-        level=plan_table.level,
-    )
-
-
 def planned_margin(plan_table: PlanTable, question: PlannedQuestion) -> Margin | None:
     """Return the predicted margin of a statistic by group; None where none can be predicted."""
-    plan = plan_of(plan_table, question)
+    plan = plan_table.plan((question,))
     try:
         return margin(plan, question, plan.mechanism(question))
     except ParameterError:
@@ -154,7 +137,7 @@ def planned_margin(plan_table: PlanTable, question: PlannedQuestion) -> Margin |
 
 def coverage_note(plan_table: PlanTable, question: PlannedQuestion) -> str:
     """Return sentences below a statistic: its margin by group, or bounds and missing values; empty for counts."""
-    plan = plan_of(plan_table, question)
+    plan = plan_table.plan((question,))
     (planned_question,) = plan.questions
     if question.statistic:
         mechanism = plan.mechanism(question)
@@ -206,9 +189,9 @@ def _question_row(
     plan_table: PlanTable, question: PlannedQuestion, place: int, *, compared: bool
 ) -> tuple[PlannedQuestion | None, ErrorCells]:
     """Draw one question's row and return the question, None if it was removed, and the places of its errors."""
-    plan = plan_of(plan_table, question)
+    plan = plan_table.plan((question,))
     entries = plan.proved(question)
-    key_suffix, of_question = f"{controls_version()}_{plan_table.key}_{place}", f"of statistic {place + 1}"
+    key_suffix, of_question = f"{VERSION.value}_{plan_table.key}_{place}", f"of statistic {place + 1}"
     keys = list(entries)
     epsilon_now = SessionKey(f"plan_epsilon_{key_suffix}", question.epsilon).value  # current value of the control below
     advised = (

@@ -12,7 +12,7 @@ from pages.data.engines import is_engine_table
 from pages.data.picker import OWN_FILE
 from pages.data.tab_storage import PLAN_ITEM, TabItem
 from pages.data.upload import session_file
-from pages.plan.plan_table import MAX_BYTES, NOTE, OPENED, TABLE, PlanTable, open_plan, opened_plan
+from pages.plan.plan_table import MAX_BYTES, NOTE, OPENED, PLAN_OPENED, TABLE, PlanTable, open_plan
 from pages.plan.questions import refusal_reason, store_questions
 from pages.shell.private.data_in_use import escaped
 from pages.shell.state import SessionKey, set_controls
@@ -36,7 +36,7 @@ def store_plan(plan_table: PlanTable, plan: Plan | None) -> None:
 
 def restore_opened_plan() -> None:
     """Restore the plan that was opened from a file if the link names it; called before the table is selected."""
-    if opened_plan() is None:
+    if PLAN_OPENED.value is None:
         LINKED.value |= st.query_params.get(TABLE) == OPENED
         if LINKED.value:
             _item(OPENED, "").store("", at_most=MAX_BYTES, on_restored=_restore_opened)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -15,7 +17,6 @@ from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.queries.marginals import Marginals
 from dprelease.plan.planned_question import WHOLE_TABLE as KEY
 from dprelease.plan.planned_question import PlannedQuestion
-from dprelease.plan.questions import Plan
 from dprelease.plan.whole_table import WholeRehearsal, rehearse_table
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Axis, Dots, Mark, Picture
@@ -41,71 +42,50 @@ def show_synthetic_table(plan_table: PlanTable, questions: Sequence[PlannedQuest
         plan_table: the table.
         questions: of the plan, to which the synthetic rows can be added.
     """
-    expander = st.expander("A synthetic table", key="plan_whole", on_change="rerun")
-    if not expander.open:
+    names = [column.name for column in plan_table.table.used]
+    columns_picked = st.multiselect(
+        "Columns of the synthetic rows", names, default=names, key=f"plan_whole_of_{plan_table.key}"
+    )
+    left, right = st.columns(2)
+    with left:
+        epsilon = stops("Privacy budget ε", EPSILONS, 1.0, key="plan_whole_epsilon")
+    with right:
+        delta = stops("δ", POWERS, 1e-9, key="plan_whole_delta")
+    if len(columns_picked) < 2:
+        st.info("Choose at least two columns.")
         return
-    with expander:
-        names = [column.name for column in plan_table.table.used]
-        columns_picked = st.multiselect(
-            "Columns of the synthetic rows", names, default=names, key=f"plan_whole_of_{plan_table.key}"
-        )
-        left, right = st.columns(2)
-        with left:
-            epsilon = stops("Privacy budget ε", EPSILONS, 1.0, key="plan_whole_epsilon")
-        with right:
-            delta = stops("δ", POWERS, 1e-9, key="plan_whole_delta")
-        if len(columns_picked) < 2:
-            st.info("Choose at least two columns.")
-            return
-        mechanism = entry(KEY).make(epsilon=epsilon, delta=delta)
-        assert isinstance(mechanism, WholeTable)
-        settings = (
-            plan_table.table,
-            tuple(columns_picked),
-            plan_table.n,
-            plan_table.neighbours,
-            plan_table.beta,
-            mechanism,
-        )
-        rehearsal = in_background(
-            f"whole|{settings!r}",
-            lambda: rehearse_table(
-                plan_table.table, columns_picked, mechanism=mechanism, n=plan_table.n, neighbours=plan_table.neighbours,
-                beta=plan_table.beta, seed=SEED,
-            ),
-            so_far=lambda: None, label="Sampling synthetic rows.", place="whole",
-        )  # fmt: skip
-        if rehearsal is None:
-            return
-        st.markdown(
-            f"**{rehearsal.n:,} rows of {len(columns_picked)} columns cost {rehearsal.guarantee.sentence()}.** "
-            f"{_measured_sentence(rehearsal)}",
-            help=all_digits(rehearsal.guarantee),
-        )
-        draw_with_table(
-            pair_errors(rehearsal), key="plan_whole_pairs", badge=BADGE, title="pairs of columns", download=True
-        )
-        st.dataframe(escape_frame(rehearsal.rows.head(SHOWN_ROWS)), hide_index=True)
-        st.caption(f"Sampled from mock data: no values of your data. {_release_sentence(rehearsal)}")
-        question = PlannedQuestion(
-            columns=tuple(columns_picked), queries=Marginals.key, ways=PAIRS, entry_key=KEY, epsilon=epsilon,
-            values={"delta": delta},
-        )  # fmt: skip
-        with st.container(horizontal=True):
-            if st.button("Release only these rows", key="plan_whole_release", type="primary"):
-                plan = Plan(
-                    table=plan_table.table, n=plan_table.n, questions=(question,), neighbours=plan_table.neighbours,
-                    beta=plan_table.beta, level=plan_table.level,
-                )  # fmt: skip
-                to_release(plan_table, plan)
-            add_pressed = st.button("Add them to the plan", key="plan_whole_add")
-        if add_pressed:
-            append_questions(plan_table, questions, [question])
-        show_code(
-            "Use your own rows in Python",
-            key="plan_whole_code",
-            write=lambda: code(plan_table, columns_picked, mechanism),
-        )
+    mechanism = entry(KEY).make(epsilon=epsilon, delta=delta)
+    assert isinstance(mechanism, WholeTable)
+    settings: dict[str, Any] = {"mechanism": mechanism, "n": plan_table.n, "beta": plan_table.beta, "seed": SEED}
+    settings["neighbours"] = plan_table.neighbours
+    key = f"whole|{plan_table.table!r}|{columns_picked}|{settings!r}"
+    work = partial(rehearse_table, plan_table.table, columns_picked, **settings)
+    rehearsal = in_background(key, work, so_far=lambda: None, label="Sampling synthetic rows.", place="whole")
+    if rehearsal is None:
+        return
+    st.markdown(
+        f"**{rehearsal.n:,} rows of {len(columns_picked)} columns cost {rehearsal.guarantee.sentence()}.** "
+        f"{_measured_sentence(rehearsal)}",
+        help=all_digits(rehearsal.guarantee),
+    )
+    draw_with_table(
+        pair_errors(rehearsal), key="plan_whole_pairs", badge=BADGE, title="pairs of columns", download=True
+    )
+    st.dataframe(escape_frame(rehearsal.rows.head(SHOWN_ROWS)), hide_index=True)
+    st.caption(f"Sampled from mock data: no values of your data. {_release_sentence(rehearsal)}")
+    question = PlannedQuestion(
+        columns=tuple(columns_picked), queries=Marginals.key, ways=PAIRS, entry_key=KEY, epsilon=epsilon,
+        values={"delta": delta},
+    )  # fmt: skip
+    with st.container(horizontal=True):
+        if st.button("Release only these rows", key="plan_whole_release", type="primary"):
+            to_release(plan_table, plan_table.plan((question,)))
+        add_pressed = st.button("Add them to the plan", key="plan_whole_add")
+    if add_pressed:
+        append_questions(plan_table, questions, [question])
+    show_code(
+        "Use your own rows in Python", key="plan_whole_code", write=lambda: code(plan_table, columns_picked, mechanism)
+    )
 
 
 def _measured_sentence(rehearsal: WholeRehearsal) -> str:
@@ -141,15 +121,14 @@ def pair_errors(rehearsal: WholeRehearsal) -> Picture:
     ):
         finite = [place for place, error in enumerate(errors.tolist()) if error < math.inf]
         if finite:
-            marks.append(
-                Dots(
-                    role=role, name=name, shape=shape, size=6, x=x[finite], y=errors[finite],
-                    hover=[
-                        f"{names[row]}\nworst cell, {name}: {percent(errors[row])} ({rows(errors[row], rehearsal.n)})"
-                        for row in finite
-                    ],
-                )
+            dots = Dots(
+                role=role, name=name, shape=shape, size=6, x=x[finite], y=errors[finite],
+                hover=[
+                    f"{names[row]}\nworst cell, {name}: {percent(errors[row])} ({rows(errors[row], rehearsal.n)})"
+                    for row in finite
+                ],
             )  # fmt: skip
+            marks.append(dots)
     return Picture(
         title="Worst cell of every pair of columns",
         x=Axis(title="pairs of columns, by error", low=0, high=1, form="~p"),

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import DataError, ParameterError
+from dpcore.core import ParameterError
 from dplab.solve import HIGHEST
-from dprelease.ledger.records import LedgerError
 from dprelease.ledger.units import BudgetMeasure
 from dprelease.plan.errors import GRID, Losses, Prediction, Predictions, known_predictions, predict
-from dprelease.plan.planned_question import WHOLE_TABLE
+from dprelease.plan.planned_question import WHOLE_TABLE, PlannedQuestion
 from dprelease.plan.questions import Plan
 from dprelease.plan.shares import Ranked, SolvedPlan, for_targets, for_total
 from dprelease.plan.titles import question_title
 from dprelease.release import cost
-from pages.charts.component import draw_with_table
+from pages.charts.component import draw_while_open, draw_with_table
 from pages.data.picker import OWN_FILE
 from pages.data.upload import plural, session_file
 from pages.plan.add_questions import add_question, paste_questions
@@ -46,7 +45,7 @@ from pages.plan.questions import (
     fill_compared,
     fill_errors,
     fill_pinned,
-    load_example,
+    initial_questions,
     questions_of,
     store_questions,
     target_of,
@@ -120,28 +119,19 @@ def show_plan() -> None:
     pinned, compared = PINNED.value, COMPARED.value
     heading = "± as pinned" if pinned else f"± at ε = {compared:g}" if compared else ""
     questions, cells = edit_questions(plan_table, questions, compared=heading)
-    plan = Plan(
-        table=plan_table.table, n=plan_table.n, questions=questions, neighbours=plan_table.neighbours,
-        beta=plan_table.beta, file_format=plan_table.file_format, level=plan_table.level,
-    )  # fmt: skip
+    plan = plan_table.plan(questions)
     keep_plan(plan_table.key, plan)
     store_plan(plan_table, plan)
     action_row = _solve_buttons(plan_table, plan)
     _answer_request(plan_table, plan)
     cached_predictions: Predictions = remember("predicted", dict)
-    predictions = in_background(
-        f"planned|{plan.text.decode()}",
-        lambda: predict(plan, known=cached_predictions),
-        so_far=lambda: known_predictions(plan, known=dict(cached_predictions)),
-        label="Predicting the error of every statistic.",
-        place="predicted",
-    )
+    predictions = _predict(plan, cached_predictions, place="predicted")
     fill_errors(plan, predictions, cells)
     if pinned:
-        fill_pinned(plan, pinned, _predict_compared(pinned, cached_predictions), cells)
+        fill_pinned(plan, pinned, _predict(pinned, cached_predictions, place="compared"), cells)
     elif compared:
         other = _at_total(plan, compared)
-        fill_compared(other, _predict_compared(other, cached_predictions), cells)
+        fill_compared(other, _predict(other, cached_predictions, place="compared"), cells)
     missed = missed_targets(plan, predictions)
     _chip(plan_table)
     with head:
@@ -165,9 +155,10 @@ def show_plan() -> None:
         st.caption(f"The margin of a group is above the target of statistic{'s' * (len(wide) > 1)} {places}.")
     picture = planned_errors(plan, predictions, titles=[question_title(plan.table, each) for each in questions])
     draw_with_table(picture, key="plan", badge=BADGE, title="errors of the plan", download=True)
-    frontier(plan_table, plan)
-    preview(plan)
-    show_synthetic_table(plan_table, questions)
+    title, content = "Every mechanism, at every ε or n", partial(frontier, plan_table, plan)
+    draw_while_open(title, key="plan_frontier", content=content)
+    draw_while_open("Example of a release", key="plan_preview", content=partial(preview, plan))
+    _offer_synthetic_table(plan_table, questions)
     show_code("The same in Python", key="plan_code", write=lambda: SNIPPET)
     with action_row:
         _undo_button(plan_table)
@@ -195,13 +186,11 @@ def _at_total(plan: Plan, epsilon: float) -> Plan:
     return plan.with_losses({at: min(factor * each.epsilon, MAX_EPSILON) for at, each in enumerate(plan.questions)})
 
 
-def _predict_compared(other: Plan, known: Predictions) -> list[Prediction]:
-    """Predict the errors of another plan in the background."""
-    return in_background(
-        f"planned|{other.text.decode()}", lambda: predict(other, known=known),
-        so_far=lambda: known_predictions(other, known=dict(known)), label="Predicting the error of every statistic.",
-        place="compared",
-    )  # fmt: skip
+def _predict(plan: Plan, known: Predictions, *, place: str) -> list[Prediction]:
+    """Predict the errors of a plan in the background."""
+    key, label = f"planned|{plan.text.decode()}", "Predicting the error of every statistic."
+    work = partial(predict, plan, known=known)
+    return in_background(key, work, so_far=lambda: known_predictions(plan, known=dict(known)), label=label, place=place)
 
 
 def _show_empty(plan_table: PlanTable, head: DeltaGenerator) -> None:
@@ -214,10 +203,16 @@ def _show_empty(plan_table: PlanTable, head: DeltaGenerator) -> None:
         _chip(plan_table)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("No statistic yet: add one above.", width="content")
-        st.button("Load an example", key="plan_example", on_click=load_example, args=(plan_table,))
+        load = partial(store_questions, plan_table, initial_questions(plan_table.table), reset_controls=True)
+        st.button("Load an example", key="plan_example", on_click=load)
         _undo_button(plan_table)
     store_plan(plan_table, None)
-    show_synthetic_table(plan_table, ())
+    _offer_synthetic_table(plan_table, ())
+
+
+def _offer_synthetic_table(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) -> None:
+    content = partial(show_synthetic_table, plan_table, questions)
+    draw_while_open("A synthetic table", key="plan_whole", content=content)
 
 
 def _undo_button(plan_table: PlanTable) -> None:
@@ -229,10 +224,7 @@ def _undo_button(plan_table: PlanTable) -> None:
 def _show_cost(plan_table: PlanTable, plan: Plan) -> None:
     """Draw the number of statistics, their cost, the budget of the rows' account and the unit of protection."""
     relation = plan.cost.relation
-    try:
-        account = planned_account(plan_table)
-    except (DataError, LedgerError):  # the Release page shows the error
-        account = None
+    account = planned_account(plan_table)
     budget = account.spent.budget if account and account.spent.budget.measure is BudgetMeasure.SUMS else None
     of_budget = f" of {budget.amount}" if budget else ""
     st.header(

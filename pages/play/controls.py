@@ -24,10 +24,10 @@ from pages.data.picker import HOME, OWN_FILE, is_data_chosen, pick_source
 from pages.play.groups.form import TITLE as GROUP_TITLE
 from pages.play.groups.form import GroupRequest, ask_groups, group_columns
 from pages.play.weights import ask_weights
-from pages.shell.controls import Value, check_link, choice, control, log_stops, neighbours, seed, stops
-from pages.shell.links import in_link, to_link
+from pages.shell.controls import Value, check_link, choice, control, exact_entry, log_stops, neighbours, seed, stops
+from pages.shell.links import in_link
 from pages.shell.presentation import KEY as PRESENT
-from pages.shell.private.twin import registered_rows
+from pages.shell.private.twin import drawn, registered_rows
 from pages.shell.session import DATA
 from pages.shell.state import set_controls
 
@@ -57,7 +57,7 @@ def read_recipe() -> Recipe | GroupRequest | None:
     if queries == LinearQueries.key and weights is None:
         return None
     groups = ask_groups(groupable) if groupable is not None and queries == GroupStatistics.key else None
-    query_class = groups.queries if groups else weights or classes[queries](domain=domain)
+    query_class = groups[1] if groups else weights or classes[queries](domain=domain)
     entries = {entry.key: entry for entry in serving(query_class, releases="groups" if groups else "data")}
     mechanism_titles = {key: entry.title for key, entry in entries.items()}
     chosen = choice("Mechanism", mechanism_titles, key="mechanism", default=DEFAULT_RECIPE.entry_key)
@@ -66,10 +66,10 @@ def read_recipe() -> Recipe | GroupRequest | None:
     values = _parameters(entry, query_class)
     relation, nominal, trials, beta, seed_value = _more_settings(source)
     if groups is not None:
+        rows, statistics, hide_below = groups
         return GroupRequest(
-            rows=groups.rows, source=groups.source, queries=groups.queries, entry=entry, values=values,
-            neighbours=relation, seed=seed_value, beta=beta, trials=trials, nominal=nominal,
-            hide_below=groups.hide_below,
+            rows=rows, source=drawn(rows), queries=statistics, entry=entry, values=values, neighbours=relation,
+            seed=seed_value, beta=beta, trials=trials, nominal=nominal, hide_below=hide_below,
         )  # fmt: skip
     return Recipe(
         source=source,
@@ -117,25 +117,11 @@ def at_epsilon(recipe: Recipe, bar: DeltaGenerator, *, beside: Callable[[], None
 
 def ask_epsilon(parameter: Parameter, *, default: float, beside: Callable[[], None] = lambda: None) -> float:
     """Draw ε as a number, which the link holds, and as a slider that updates the pictures, with a control beside."""
-    check_link("epsilon", parameter=parameter, default=default)
+    check_link("epsilon", parameter=parameter)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         slider = st.container(width="stretch", key="epsilon_track")
         with st.container(width=110):
-            value = float(
-                st.number_input(
-                    "Exact ε",
-                    value=default,
-                    min_value=float(parameter.low),
-                    max_value=float(parameter.high),
-                    step=None,
-                    format="%g",
-                    key=in_link("epsilon"),
-                    bind="query-params",
-                    on_change=to_link,
-                    args=("epsilon",),
-                    help=parameter.help,
-                )
-            )
+            value = exact_entry(parameter, key="epsilon", default=default, help_text=parameter.help)
         with slider:
             live_slider(
                 key="epsilon_slider",

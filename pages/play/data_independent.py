@@ -93,20 +93,11 @@ def _needed_sentence(offer: Offer, recipe: Recipe, *, target: float, shared: dic
         + (f" ({IF_N})" if depends_on_n(offer.makers[key](epsilon), offer.problem, beta=offer.beta) else "")
         for key, epsilon in guarantees[:MAX_NAMED]
     ]
-    text = (
-        f"ε that guarantees {percent(target)}: {', '.join(mechanism_texts)}."
-        if mechanism_texts
-        else NO_GUARANTEE.format(HIGHEST)
-    )
-    return (
-        text
-        + (
-            f" Below ε = {exactly(smallest_epsilon)} this error is impossible (lower bound)."
-            if smallest_epsilon
-            else ""
-        )
-        + " :orange-badge[theory]"
-    )
+    guaranteed = f"ε that guarantees {percent(target)}: {', '.join(mechanism_texts)}."
+    text = guaranteed if mechanism_texts else NO_GUARANTEE.format(HIGHEST)
+    if smallest_epsilon:
+        text += f" Below ε = {exactly(smallest_epsilon)} this error is impossible (lower bound)."
+    return f"{text} :orange-badge[theory]"
 
 
 def _encode_slider(recipe: Recipe, offer: Offer, theory: DataIndependentSummary) -> Any:

@@ -83,11 +83,9 @@ def draw_why(recipe: Recipe, report: ErrorReport) -> None:
         private = recipe.source.provenance.is_private
         observations = [observed(report.failures, len(report.answered), bound, private=private)]
     target_error = dict(recipe.values).get("alpha")
-    goal = (
-        "Rows needed for any guarantee"
-        if target_error is None
-        else f"Rows needed to guarantee α = {float(target_error):g}"
-    )
+    goal = "Rows needed for any guarantee"
+    if target_error is not None:
+        goal = f"Rows needed to guarantee α = {float(target_error):g}"
     theorem_card(
         bound,
         report.guarantee,

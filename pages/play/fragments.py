@@ -10,11 +10,11 @@ from typing import ParamSpec
 
 import streamlit as st
 
-from dpcore.core import DataError, ParameterError
 from pages.shell.links import remember_link
 from pages.shell.presentation import is_presenting
 from pages.shell.state import SessionKey
 from pages.shell.tasks.shared import WorkSubject, is_public_work
+from pages.shell.workbench import refusals_shown
 
 Arguments = ParamSpec("Arguments")
 RERUN_PAGE = SessionKey("play_whole", False)
@@ -41,10 +41,8 @@ def run_as_fragment(subject: WorkSubject, draw_part: Callable[[], None]) -> None
     def fragment() -> None:
         if RERUN_PAGE.pop():
             st.rerun()
-        try:
+        with refusals_shown():
             draw_part()
-        except (DataError, ParameterError) as problem:
-            st.error(str(problem))
         remember_link()
 
     st.fragment(fragment)()

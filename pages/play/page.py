@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
-from dpcore.core import DataError, ParameterError
 from pages.play.view import show_play
-from pages.shell.session import require_gate
+from pages.shell.workbench import gated
 
-require_gate()
-try:
+with gated():
     show_play()
-except (DataError, ParameterError) as problem:
-    st.error(str(problem))

@@ -66,7 +66,7 @@ def ask_pinned(recipe: Recipe, queries: Queries) -> Recipe | None:
         return None
     entry, values = entries[chosen], dict(recipe.values)
     parameter, default = entry.controls()["epsilon"], float(values["epsilon"])
-    check_link(EPSILON, parameter=parameter, default=default)
+    check_link(EPSILON, parameter=parameter)
     epsilon = right.number_input(
         "at ε", value=default, min_value=float(parameter.low), max_value=float(parameter.high), step=None,
         format="%g", key=in_link(EPSILON), bind="query-params",

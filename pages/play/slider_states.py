@@ -78,12 +78,8 @@ def send_states(stops: SliderStops) -> None:
         reports = share_with_progress(
             recipe, stops.every, lambda: stop_reports(recipe, stops.dataset, stops.state), label=""
         )
-        return share_with_progress(
-            recipe,
-            f"{stops.every}|{view!r}|{dark}",
-            lambda: encode_stops(reports, stops.dataset, view, beta=beta, badge=stops.badge, dark=dark),
-            label="",
-        )
+        work = partial(encode_stops, reports, stops.dataset, view, beta=beta, badge=stops.badge, dark=dark)
+        return share_with_progress(recipe, f"{stops.every}|{view!r}|{dark}", work, label="")
 
     send_when_ready(recipe, encode)
 
@@ -100,15 +96,10 @@ def send_when_ready(subject: WorkSubject, encode: Callable[[], Any]) -> None:
     run_as_fragment(subject, send)
 
 
-def releases_per_stop(recipe: Recipe, cells: int) -> int:
-    """Return the number of releases at a stop."""
-    return min(recipe.trials, max(MIN_RELEASES, MAX_CELLS // cells))
-
-
 def stop_reports(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, None, list[ErrorReport]]:
     """Return a report for each stop, with the page's seed; empty if it takes too long. Yields the fraction done."""
     stops = log_stops(recipe.entry.controls()["epsilon"])
-    trials = releases_per_stop(recipe, dataset.domain.size)
+    trials = min(recipe.trials, max(MIN_RELEASES, MAX_CELLS // dataset.domain.size))
     prepare_seconds, seconds_per_release = recipe.mechanism().preview_seconds(state.problem)
     if len(stops) * (prepare_seconds + trials * seconds_per_release) > BLOCK_SECONDS:
         return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -54,10 +55,6 @@ def weakest_delta(entries: Sequence[Entry], problem: Problem, values: Mapping[st
     return max(deltas, default=0.0)
 
 
-def _clear_target() -> None:
-    set_controls({"target": ""})
-
-
 def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str, code: Callable[[str], None]) -> None:
     """Draw the ranking of mechanisms by the ε that a target error needs."""
     problem = recipe.problem(dataset)
@@ -67,7 +64,7 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str, 
     problem_text = f"{recipe.source.key}|{problem_key(recipe, problem)}|{recipe.entry_key}|{recipe.beta}|{recipe.seed}"
     key = f"needs|{problem_text}|{target!r}"
     cancel_place = st.empty()
-    cancel_place.button("Cancel", key="target_cancel", on_click=rerun_whole_page(_clear_target))
+    cancel_place.button("Cancel", key="target_cancel", on_click=rerun_whole_page(partial(set_controls, {"target": ""})))
     ranked = share_with_progress(
         recipe,
         f"{key}|{shared!r}|{private_parameters(recipe)}",

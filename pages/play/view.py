@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -96,7 +96,15 @@ def _report(recipe: Recipe, dataset: Dataset, state: State) -> ErrorReport:
     return share_with_progress(
         recipe,
         f"report|{recipe.source.key}|{recipe!r}",
-        lambda: _measure_releases(recipe, dataset, state),
+        lambda: measure(
+            recipe.mechanism(),
+            dataset,
+            state,
+            Preview(recipe.seed),
+            trials=recipe.trials,
+            beta=recipe.beta,
+            seconds=MAX_SECONDS,
+        ),
         label="Sampling releases.",
         is_partial=lambda report: report.trials < recipe.trials,
     )
@@ -123,11 +131,8 @@ def _at_epsilon(stops: SliderStops, target: float | None) -> None:
             f"These are the first {report.trials:,} of {recipe.trials:,} releases. Sampling stopped after "
             f"about {MAX_SECONDS:.0f} seconds."
         )
-    epsilon_view = share_part(
-        recipe,
-        f"shown|{stops.every}|{stops.view!r}|{report.trials}|{dict(recipe.values).get('epsilon')}",
-        lambda: build_epsilon_view(dataset, report, stops.view, beta=recipe.beta),
-    )
+    key = f"shown|{stops.every}|{stops.view!r}|{report.trials}|{dict(recipe.values).get('epsilon')}"
+    epsilon_view = share_part(recipe, key, lambda: build_epsilon_view(dataset, report, stops.view, beta=recipe.beta))
     with head:
         generated = isinstance(source.origin, Generated)
         live_line(
@@ -156,14 +161,6 @@ def _view(recipe: Recipe, dataset: Dataset) -> View:
         cycling = {*st.query_params} == {*HOME}
         view = dataclasses.replace(view, column=shape.column, records=shape.records, cycling=cycling)
     return view
-
-
-def _measure_releases(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, None, ErrorReport]:
-    """Return the report of the previewed releases, or of the first ones within the time limit."""
-    return measure(
-        recipe.mechanism(), dataset, state, Preview(recipe.seed), trials=recipe.trials, beta=recipe.beta,
-        seconds=MAX_SECONDS,
-    )  # fmt: skip
 
 
 def _pictures(

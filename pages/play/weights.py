@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -12,7 +13,7 @@ from dpcore.limits.attacks.class_text import read_class
 from dpcore.queries.linear import GENERATED, MAX_WEIGHTS, LinearQueries, generated
 from dplab.recipe import Recipe
 from dplab.small_databases import TRIALS, errors_by_size
-from pages.charts.component import draw, draw_with_table, show_numbers
+from pages.charts.component import draw_with_table
 from pages.play.figures.sizes import sizes_picture
 from pages.play.figures.weights import weights_picture
 from pages.shell.controls import check_link, choice
@@ -35,7 +36,7 @@ def ask_weights(domain: Domain) -> LinearQueries | None:
     )  # fmt: skip
     if kind == OWN:
         return _own(domain)
-    check_link("weight_queries", parameter=COUNT, default=50)
+    check_link("weight_queries", parameter=COUNT)
     max_count = min(int(COUNT.high), MAX_WEIGHTS // domain.ordered)
     count = st.slider(
         "Number of queries", int(COUNT.low), int(COUNT.high), 50, key=in_link("weight_queries"), bind="query-params"
@@ -49,8 +50,8 @@ def draw_weights(queries: LinearQueries, *, download: bool) -> None:
     picture = remember(
         f"weights_picture|{queries.name}|{queries.code}|{queries.domain!r}", lambda: weights_picture(queries)
     )
-    draw(picture, key="weights_chart", badge=f"weights: {queries.name}", download=download)
-    show_numbers(picture, title="weights of the queries", key="weights_numbers")
+    badge, title = f"weights: {queries.name}", "weights of the queries"
+    draw_with_table(picture, key="weights", badge=badge, title=title, download=download)
 
 
 def draw_sizes(recipe: Recipe, dataset: Dataset, problem: Problem) -> None:
@@ -58,19 +59,13 @@ def draw_sizes(recipe: Recipe, dataset: Dataset, problem: Problem) -> None:
     if not st.toggle("Error by the size of the small database", key=in_link("sizes"), bind="query-params"):
         return
     epsilon = float(dict(recipe.values).get("epsilon", 1.0))
-    errors = share_with_progress(
-        recipe,
-        f"sizes|{recipe.source.key}|{problem!r}|{epsilon}|{recipe.seed}",
-        lambda: errors_by_size(dataset, problem, epsilon=epsilon, seed=recipe.seed),
-        label="Measuring small databases.",
-    )
-    draw_with_table(
-        sizes_picture(errors, epsilon=epsilon),
-        key="sizes",
-        badge=f"{TRIALS} releases each, simulated, preview sampler, seed {recipe.seed}",
-        title="error by size",
-        download=not dataset.provenance.is_private,
-    )
+    key = f"sizes|{recipe.source.key}|{problem!r}|{epsilon}|{recipe.seed}"
+    work = partial(errors_by_size, dataset, problem, epsilon=epsilon, seed=recipe.seed)
+    errors = share_with_progress(recipe, key, work, label="Measuring small databases.")
+    badge = f"{TRIALS} releases each, simulated, preview sampler, seed {recipe.seed}"
+    picture = sizes_picture(errors, epsilon=epsilon)
+    download = not dataset.provenance.is_private
+    draw_with_table(picture, key="sizes", badge=badge, title="error by size", download=download)
 
 
 def _own(domain: Domain) -> LinearQueries | None:

@@ -63,17 +63,13 @@ def show_cards(
                         "CSV", contents, file_name=name, mime="text/csv", on_click="ignore",
                         key=f"release_csv-{key}-{place}-{number}", help=name,
                     )  # fmt: skip
-    for fill in filling:
+    for fill in filter(None, filling):
         fill()
-
-
-def _nothing() -> None:
-    """Draw nothing: no error was planned."""
 
 
 def _card(
     request: Request, question: RequestPart, name: str, contents: bytes, *, key: str, badge: str, mock: bool
-) -> Callable[[], None]:
+) -> Callable[[], None] | None:
     """Draw a card; return what draws its expected error, once all cards have begun to compute theirs."""
     frame = released_table(question, contents)
     if has_end_columns(question.mechanism, question.problem):
@@ -84,16 +80,16 @@ def _card(
         st.markdown(f"**{escaped(part_title(request, question))}** · {question.entry.title}")
         if "refused" in frame and frame["refused"].any():
             st.info(REFUSED)
-            return _nothing
+            return None
         picture = released_counts(frame)
         if picture is not None:
             picture = watermarked(picture) if mock else picture
             draw_with_table(picture, key=f"release_counts-{key}", badge=badge, title=f"counts of {name}")
-            return _nothing
+            return None
         st.caption(f"{name}, {badge}{watermark}.")
         shown = frame.drop(columns="refused", errors="ignore").head(MAX_ROWS)
         st.dataframe(escape_frame(shown), height=min(240, 38 * (len(shown) + 1)), hide_index=True)
-        return _nothing
+        return None
     statistic = _chosen(statistics, key)
     column = statistic.title.partition(" by ")[2]
     picture = released_counts(frame, statistic, column=column) if statistic.whole else None

@@ -56,7 +56,8 @@ def show_rehearsal(request: Request) -> Rehearsal | None:
     if REHEARSED_REQUEST.value != request.digest:
         stop(REHEARSED_REQUEST)
         st.button(
-            "Test run, free", key="release_rehearse", type="primary", on_click=_rehearse, args=(request.digest,),
+            "Test run, free", key="release_rehearse", type="primary",
+            on_click=REHEARSED_REQUEST.set, args=(request.digest,),
             help="The same release by the secure sampler, on mock data.",
         )  # fmt: skip
         return None
@@ -64,10 +65,6 @@ def show_rehearsal(request: Request) -> Rehearsal | None:
         f"rehearsal|{request.digest}", partial(rehearse_in_steps, request), so_far=lambda: None,
         label="Sampling from mock data.", place=REHEARSED_REQUEST, again="Repeats the test run, free of charge.",
     )  # fmt: skip
-
-
-def _rehearse(digest: str) -> None:
-    REHEARSED_REQUEST.value = digest
 
 
 def confirm(ledger: Ledger, dataset_id: str, request: Request, table: Table, *, price: Price, spent: Spent) -> None:
@@ -110,7 +107,8 @@ def current_drawing() -> Drawing | None:
     if current is None or not current.future.done():
         return current
     outcome = current.future.result()
-    LAST.value = (current.request.digest, outcome_sentence(outcome))
+    sentence = stored_sentence(outcome) if isinstance(outcome, Stored) else outcome.sentence
+    LAST.value = (current.request.digest, sentence)
     CURRENT_DRAWING.pop()
     return None
 
@@ -119,11 +117,6 @@ def last_message(request: Request) -> str:
     """Return the message of this session's last draw, if it was of this request."""
     last_outcome = LAST.value
     return last_outcome[1] if last_outcome[0] == request.digest else ""
-
-
-def outcome_sentence(outcome: Outcome) -> str:
-    """Return the outcome of a draw as a sentence."""
-    return stored_sentence(outcome) if isinstance(outcome, Stored) else outcome.sentence
 
 
 @st.fragment(run_every=POLL_SECONDS)

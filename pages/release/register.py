@@ -22,7 +22,7 @@ from pages.shell.ledger.accounts import PATIENT, account_in, rows_of, watched_ro
 from pages.shell.ledger.roles import actor
 from pages.shell.ledger.spent import spent_words
 from pages.shell.private.data_in_use import escaped
-from pages.shell.private.twin import NAMED, PLACEHOLDER_ROWS, USUAL_ROWS, is_public, relation
+from pages.shell.private.twin import NAMED, USUAL_ROWS, ask_public_rows, is_public, relation
 from pages.shell.state import SessionKey
 from pages.shell.status import show_relation
 
@@ -157,15 +157,8 @@ def _rows(source: Source, neighbours: Neighbours, person: str, key_suffix: str) 
     plan = plan_of(source)
     named = NAMED.value or (plan.n if plan else USUAL_ROWS)  # the n for which the plan shows its errors
     default = named if private or person else rows_of(source).row_count
-    n = int(
-        st.number_input(
-            "Public n", 1, 10**9, default, key=f"release_n-{key_suffix}",
-            help="The number of rows is private. Name a round number instead; errors are shares of it.",
-        )
-    )  # fmt: skip
-    if private and n == USUAL_ROWS:
-        st.caption(PLACEHOLDER_ROWS)
-    return n
+    help_text = "The number of rows is private. Name a round number instead; errors are shares of it."
+    return ask_public_rows(default, key=f"release_n-{key_suffix}", private=private, help_text=help_text)
 
 
 def _same_people(ledger: Ledger, key_suffix: str) -> str | None:

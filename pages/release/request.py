@@ -26,7 +26,7 @@ from pages.data.picker import OWN_FILE
 from pages.data.upload import session_file
 from pages.shell.controls import number
 from pages.shell.ledger.accounts import rows_of
-from pages.shell.releasable import SHOWN_LAST, OnPage, on_page, place_key, planned, query_on_release, shown
+from pages.shell.releasable import ELSEWHERE, PLAN_SHOWN, SHOWN, SHOWN_LAST, OnPage, place_key, query_on_release
 from pages.shell.state import SessionKey
 
 AGAIN = SessionKey[tuple[str, int] | None]("release_again", None)
@@ -53,7 +53,7 @@ class DrawState:
 
 def page_query() -> OnPage | None:
     """Return the query of Tables, One number or Conversation if the user selects it; None for Play and Plan."""
-    page = on_page()
+    page = ELSEWHERE.value
     if page is None:
         return None
     options = [f"What {page.place} shows", "What Play or Plan shows"]
@@ -133,7 +133,7 @@ def cap_mismatch(source: Source, registration: Registration) -> str:
 
 def plan_of(source: Source) -> Plan | None:
     """Return the plan if it is about the table in use; an opened plan fits any table with its columns."""
-    table, plan = planned() or ("", None)
+    table, plan = PLAN_SHOWN.value or ("", None)
     origin = source.origin
     if plan is None or isinstance(origin, Generated):
         return None
@@ -149,7 +149,7 @@ def plan_of(source: Source) -> Plan | None:
 
 def _play_query(source: Source) -> tuple[Queries, Entry, dict[str, Any]]:
     """Return Play's query, mechanism and parameters for these data; otherwise its initial ones."""
-    recipe = shown()
+    recipe = SHOWN.value
     if recipe is not None and recipe.source.reading == source.reading:
         return recipe.problem_for_n(1).queries, recipe.entry, dict(recipe.values)
     classes = {kind.key: kind for kind in classes_for(source.domain)}
@@ -181,8 +181,3 @@ def current_draw(ledger: Ledger, dataset_id: str, first_request: Request, interr
         if outcome is None or not has_next:
             return state
         state = replace(state, request=state.next, outcome=None)
-
-
-def request_another(first_request: Request, draw: int) -> None:
-    """Callback: request the next draw."""
-    AGAIN.value = (first_request.digest, draw)

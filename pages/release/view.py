@@ -33,27 +33,11 @@ from pages.release.draw import (
 from pages.release.login import account_bar, login_page, show_published
 from pages.release.past import past_releases
 from pages.release.register import NO_LEDGER, PROBLEM, register
-from pages.release.request import (
-    DrawState,
-    cap_mismatch,
-    current_draw,
-    page_query,
-    plan_of,
-    request_another,
-    request_of,
-)
+from pages.release.request import AGAIN, DrawState, cap_mismatch, current_draw, page_query, plan_of, request_of
 from pages.release.results import day_of, show_result, stored_sentence
 from pages.release.shared_rows import shared_rows, sharing_button
 from pages.release.worker import busy, under_way
-from pages.shell.ledger.accounts import (
-    Account,
-    account_in,
-    compare_rows,
-    comparison_stopped,
-    ledger,
-    resume_comparison,
-    rows_of,
-)
+from pages.shell.ledger.accounts import HALTED, Account, account_in, compare_rows, comparison_stopped, ledger, rows_of
 from pages.shell.ledger.reading_progress import STOPPED
 from pages.shell.ledger.roles import admitted, draw_token_field, has_login, role, why_closed
 from pages.shell.ledger.spent import record_true_values_shown, spent_words
@@ -140,7 +124,7 @@ def _details() -> None:
 
 def _stopped() -> None:
     st.info(STOPPED)
-    st.button("Continue", key="ledger_go_on", on_click=resume_comparison)
+    st.button("Continue", key="ledger_go_on", on_click=HALTED.set, args=(None,))
 
 
 def _analysts(
@@ -262,8 +246,9 @@ def _show_outcome(store: Ledger, account: Account, state: DrawState, first_reque
     }:
         st.error(outcome.sentence)  # an interrupted draw without an outcome has its message above
     st.button(
-        f"Release again, {price}", key="release_again_button", on_click=request_another,
-        args=(first_request, state.request.draw + 1), help="Another release of the same request is charged again.",
+        f"Release again, {price}", key="release_again_button", on_click=AGAIN.set,
+        args=((first_request.digest, state.request.draw + 1),),
+        help="Another release of the same request is charged again.",
     )  # fmt: skip
 
 

@@ -8,40 +8,16 @@ from pathlib import Path
 import streamlit as st
 
 from pages.charts.component import is_dark
+from pages.charts.script import declare_component
 from pages.shell.presentation import end_presentation, is_presenting, start_presentation
 
 KEY = "browser_tools"
 HERE = Path(__file__).resolve().parent
-HTML = """
-<div class="dpscope-tools">
-  <div class="dpscope-lost" role="status" hidden>
-    <span>The page was reloaded. Please choose your file again.</span><button type="button">Close</button>
-  </div>
-  <span class="dpscope-copied" role="status"></span>
-  <button type="button" class="dpscope-present">Present</button>
-  <button type="button" class="dpscope-copy">Copy link</button>
-</div>
-"""
-CSS = """
-.dpscope-tools { display: flex; gap: 0.75rem; align-items: center; justify-content: flex-end; font-size: 0.875rem; }
-.dpscope-copied { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; max-width: 30rem; }
-.dpscope-lost {
-  position: fixed; inset: auto 0 0; z-index: 1000; display: flex; align-items: center; gap: 1rem;
-  justify-content: flex-end; /* at the left it would lie below the controls */
-  padding: 0.5rem 1rem; background: var(--st-secondary-background-color); border-top: 1px solid var(--st-border-color);
-}
-.dpscope-lost[hidden] { display: none; }
-.dpscope-tools button {
-  font: inherit; color: var(--st-text-color); background: transparent; cursor: pointer; white-space: nowrap;
-  border: 1px solid var(--st-border-color); border-radius: 0.4rem; padding: 0.15rem 0.6rem;
-}
-"""
-_tools = st.components.v2.component(
+_tools = declare_component(
     "dpscope.browser",
-    html=HTML,
-    css=CSS,
+    html=(HERE / "browser.html").read_text(encoding="utf-8"),
+    css=(HERE / "browser.css").read_text(encoding="utf-8"),
     js=(HERE / "browser.js").read_text(encoding="utf-8"),
-    isolate_styles=False,
 )
 
 

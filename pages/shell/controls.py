@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -25,6 +25,7 @@ from pages.shell.status import show_relation
 SHARED = ("epsilon", "delta", "alpha", "beta")
 """Parameters that mean the same for every mechanism keep their value when the mechanism changes."""
 Value = float | int | str | bool
+OptionT = TypeVar("OptionT")
 ENTRY = 100
 """Pixels of a box for an exact number."""
 TARGET = re.compile(r"\s*([0-9]*[.,]?[0-9]+)\s*(%|rows?|)\s*")
@@ -143,7 +144,7 @@ def audit_this(entry: Entry, values: Mapping[str, Value], relation: Neighbours) 
     st.page_link("learn/page.py", label="Test this privacy claim", query_params=audit_link(entry, values, relation))
 
 
-def check_link(key: str, *, parameter: Parameter, default: Value) -> None:
+def check_link(key: str, *, parameter: Parameter) -> None:
     """Warn of a value in the link that is out of range: the control itself would drop it silently."""
     text = st.query_params.get(key)
     if text is None or parameter.boolean or parameter.choices:
@@ -217,6 +218,14 @@ def choice(
     return chosen
 
 
+def segments(label: str, options: Sequence[OptionT], *, key: str, default: OptionT, **look: Any) -> OptionT | None:
+    """Return one of a few options side by side, which the link holds."""
+    chosen: OptionT | None = st.segmented_control(
+        label, options, default=default, required=True, key=in_link(key), bind="query-params", **look
+    )
+    return chosen
+
+
 def whole(
     label: str, low: int, high: int, default: int, *, key: str, step: int = 1, help_text: str | None = None
 ) -> int:
@@ -224,7 +233,7 @@ def whole(
 
     The range may follow the data: a value kept from other data moves into it.
     """
-    check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
+    check_link(key, parameter=Parameter(label=label, low=low, high=high))
     previous = SessionKey(key, default)
     if previous.is_set and not low <= previous.value <= high:
         previous.value = min(max(previous.value, low), high)
@@ -306,6 +315,17 @@ def log_stops(parameter: Parameter) -> list[float]:
     return [value for value in ROUND if lowest <= value <= highest]
 
 
+def exact_entry(parameter: Parameter, *, key: str, default: float, help_text: str | None = None) -> float:
+    """Draw the box for an exact number, which the link holds, and return it."""
+    return float(
+        st.number_input(
+            f"Exact {parameter.symbol or parameter.label}", value=default, min_value=float(parameter.low),
+            max_value=float(parameter.high), step=None, format="%g", key=in_link(key), bind="query-params",
+            on_change=to_link, args=(key,), help=help_text,
+        )
+    )  # fmt: skip
+
+
 def number(parameter: Parameter, *, key: str, default: float) -> float:
     """Return a number on a log scale: the exact input is bound to the link and counts; the slider mirrors it."""
     stops = log_stops(parameter)
@@ -314,26 +334,13 @@ def number(parameter: Parameter, *, key: str, default: float) -> float:
     def from_slider() -> None:
         st.session_state[key] = st.session_state[slider_key]
 
-    check_link(key, parameter=parameter, default=default)
+    check_link(key, parameter=parameter)
     with _place(key):
         row = st.container(horizontal=True, vertical_alignment="bottom")
         slider_place, entry_place = row.container(width="stretch"), row.container(width=ENTRY)
     label = f"{parameter.label} {parameter.symbol}".strip()
     with entry_place:
-        value = float(
-            st.number_input(
-                f"Exact {parameter.symbol or parameter.label}",
-                value=default,
-                min_value=float(parameter.low),
-                max_value=float(parameter.high),
-                step=None,
-                format="%g",
-                key=in_link(key),
-                bind="query-params",
-                on_change=to_link,
-                args=(key,),
-            )
-        )
+        value = exact_entry(parameter, key=key, default=default)
     st.session_state[slider_key] = min(stops, key=lambda stop: abs(math.log(stop / value)))
     with slider_place:
         st.select_slider(
@@ -365,12 +372,19 @@ def control(entry: Entry, name: str, parameter: Parameter) -> Value:
     if parameter.log:
         value = number(parameter, key=key, default=float(default))
         return round(value) if parameter.integer else value
-    check_link(key, parameter=parameter, default=default)
+    check_link(key, parameter=parameter)
     return float(
         st.slider(
             label, parameter.low, parameter.high, float(default), key=in_link(key), help=shown, bind="query-params"
         )
     )
+
+
+def choose_entry(label: str, entries: Mapping[str, Entry], *, key: str, default: str | None = None) -> Entry:
+    """Draw the choice of a mechanism, with the stories of all as its help, and return it."""
+    titles = {name: each.title for name, each in entries.items()}
+    help_text = "\n\n".join(f"{each.title}: {each.story}" for each in entries.values())
+    return entries[choice(label, titles, key=key, default=default, help_text=help_text)]
 
 
 def epsilon_bar(entry: Entry, bar: DeltaGenerator) -> float:
@@ -381,8 +395,17 @@ def epsilon_bar(entry: Entry, bar: DeltaGenerator) -> float:
     return value
 
 
-def settings(entry: Entry, bar: DeltaGenerator, *, in_more: str = "") -> tuple[dict[str, Value], Neighbours, int]:
-    """Return all parameters of a mechanism, the relation and the seed; one parameter may stand in More settings."""
+class Settings(TypedDict):
+    """A mechanism, its parameters, the relation and the seed, by their names in a page's request."""
+
+    entry: Entry
+    values: dict[str, Value]
+    neighbours: Neighbours
+    seed: int
+
+
+def settings(entry: Entry, bar: DeltaGenerator, *, in_more: str = "") -> Settings:
+    """Return all settings of a mechanism; one parameter may stand in More settings."""
     parameters = entry.controls()
     values = {name: control(entry, name, p) for name, p in parameters.items() if name not in ("epsilon", in_more)}
     with st.popover("More settings", width="stretch"):
@@ -390,7 +413,7 @@ def settings(entry: Entry, bar: DeltaGenerator, *, in_more: str = "") -> tuple[d
         if in_more:
             values[in_more] = control(entry, in_more, parameters[in_more])
     values["epsilon"] = epsilon_bar(entry, bar)
-    return values, relation, coins
+    return Settings(entry=entry, values=values, neighbours=relation, seed=coins)
 
 
 def _power_of_ten(parameter: Parameter, *, key: str, default: float, label: str) -> float:

@@ -45,19 +45,9 @@ def keep_shown(recipe: Recipe) -> None:
     SHOWN.value, SHOWN_LAST.value = recipe, "play"
 
 
-def shown() -> Recipe | None:
-    """Return what Play showed last, if anything."""
-    return SHOWN.value
-
-
 def keep_on_page(shown_here: OnPage) -> None:
     """Note what a page beside Play shows."""
     ELSEWHERE.value, SHOWN_LAST.value = shown_here, "elsewhere"
-
-
-def on_page() -> OnPage | None:
-    """Return what a page beside Play showed last, if anything."""
-    return ELSEWHERE.value
 
 
 def keep_plan(table: str, plan: Plan) -> None:
@@ -78,14 +68,9 @@ def place_key(page: OnPage) -> str:
 
 def query_on_release() -> OnPage | None:
     """Return what a page beside Play showed, if the user releases that, by the control's last value."""
-    page = on_page()
+    page = ELSEWHERE.value
     if page is None:
         return None
     page_option, first = f"What {page.place} shows", SHOWN_LAST.value == "elsewhere"
     chosen = SessionKey(place_key(page), page_option if first else "").value
     return page if chosen == page_option else None
-
-
-def planned() -> tuple[str, Plan] | None:
-    """Return what Plan showed last and the key of its table, if anything."""
-    return PLAN_SHOWN.value

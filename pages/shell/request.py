@@ -83,8 +83,10 @@ class PageRequest(Generic[QueriesT]):
         """Return the badge of a picture: its numbers are of previews, or come from the true data by this method."""
         return badge(self.source, method) if method else badge(self.source, seed=self.seed)
 
-    def draw(self, picture: Picture, *, key: str, title: str, badge: str = "") -> None:
+    def draw(self, picture: Picture, *, key: str, title: str, badge: str = "", heading: str = "") -> None:
         """Draw a picture and its table; only those of public data are offered as files."""
+        if heading:
+            st.subheader(heading)
         draw_with_table(picture, key=key, badge=badge or self.badge(), title=title, download=not self.private)
 
     def code(
@@ -100,6 +102,19 @@ class PageRequest(Generic[QueriesT]):
             imports=imports,
             prepared=prepared,
             then=then,
+        )
+
+    def code_of_release(self, *lines: str, arguments: str = "", trials: int | None = None) -> str:
+        """Return Python that makes the release shown, whose lines use ``release``, and prints its guarantee."""
+        kind, repeated = type(self.queries), f", trials={trials}" if trials else ""
+        return self.code(
+            queries=f"{kind.__name__}(domain=dataset.domain{arguments})",
+            imports=[f"from {kind.__module__} import {kind.__name__}"],
+            then=[
+                f"release = mechanism.run(state, dpcore.Preview({self.seed}){repeated})",
+                *lines,
+                "print(mechanism.guarantee(problem).sentence())",
+            ],
         )
 
 

@@ -24,18 +24,32 @@ Views: TypeAlias = Mapping[str, View[ResultT] | tuple[View[ResultT], View[Result
 
 
 @contextmanager
+def refusals_shown() -> Iterator[None]:
+    """Run a part of a page; data or parameters that are refused get their sentence."""
+    try:
+        yield
+    except (DataError, ParameterError) as error:
+        st.error(str(error))
+
+
+@contextmanager
+def gated() -> Iterator[None]:
+    """Run a page behind the gate, with a sentence where it refuses."""
+    require_gate()
+    with refusals_shown():
+        yield
+
+
+@contextmanager
 def page_frame(title: str) -> Iterator[tuple[DeltaGenerator, DeltaGenerator]]:
     """Draw the title of a page; yields the rail for its controls and the place beside the title.
 
     Errors in data and parameters end the page with their message.
     """
-    require_gate()
-    side, head = rail(), st.container(horizontal=True, vertical_alignment="center", key="page_head")
-    head.title(title, width="content")
-    try:
+    with gated():
+        side, head = rail(), st.container(horizontal=True, vertical_alignment="center", key="page_head")
+        head.title(title, width="content")
         yield side, head
-    except (DataError, ParameterError) as error:
-        st.error(str(error))
 
 
 @dataclass(frozen=True, kw_only=True)

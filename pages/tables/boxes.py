@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -62,11 +63,8 @@ class BoxResult:
         about = f"{request.source.key}|{self.problem.n}|{request.neighbours}"
         state: BoxState = remember(f"boxes|{about}", lambda: mechanism.prepare(dataset, self.problem))
         self.key = f"box-errors|{about}|{mechanism!r}|{request.seed}"
-        self.errors: BoxErrors = with_progress(
-            self.key,
-            lambda: box_errors(mechanism, state, Preview(request.seed), trials=TRIALS),
-            label="Sampling releases.",
-        )
+        work = partial(box_errors, mechanism, state, Preview(request.seed), trials=TRIALS)
+        self.errors: BoxErrors = with_progress(self.key, work, label="Sampling releases.")
 
 
 def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[RangeBoxes] | None:
@@ -96,8 +94,7 @@ def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Ran
             max_selections=MAX_COLUMNS,
             persist_state="session",
         )
-        machine = entry("boxes")
-        values, relation, seed = settings(machine, bar)
+        chosen = settings(entry("boxes"), bar)
         if len(columns) < 2:
             st.info("Pick two columns or three.")
             return None
@@ -106,11 +103,9 @@ def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Ran
         else:
             rows = ranges_of(key, *columns)
             show_credit(rows)
-        source = drawn_always(rows, relation)
+        source = drawn_always(rows, chosen["neighbours"])
     queries = RangeBoxes(domain=source.on(Product))
-    return PageRequest(
-        rows=rows, source=source, queries=queries, entry=machine, values=values, neighbours=relation, seed=seed
-    )
+    return PageRequest(rows=rows, source=source, queries=queries, **chosen)
 
 
 def _headline(result: BoxResult) -> None:
@@ -141,11 +136,9 @@ def _worst_error(result: BoxResult) -> None:
         yield 1.0
         return result.errors.worst
 
-    words = ErrorWords(
-        observed_on=f"all {queries.count:,} boxes of the batch",
-        dots=f"Boxes begin and end at evenly spaced positions of each column, at most {queries.marks + 1}.",
-        called=TrialNouns(query="box", over="all boxes"),
-    )
+    dots = f"Boxes begin and end at evenly spaced positions of each column, at most {queries.marks + 1}."
+    observed_on = f"all {queries.count:,} boxes of the batch"
+    words = ErrorWords(observed_on=observed_on, dots=dots, called=TrialNouns(query="box", over="all boxes"))
     render_worst_error(result.request, result.problem, result.mechanism, words, beta=BETA, key=result.key, work=work)
 
 
@@ -179,15 +172,9 @@ def _one_box(result: BoxResult) -> None:
 
 
 def _code(result: BoxResult) -> str:
-    return result.request.code(
-        queries="RangeBoxes(domain=dataset.domain)",
-        imports=["from dpcore.queries.boxes import RangeBoxes"],
-        then=[
-            f"release = mechanism.run(state, dpcore.Preview({result.request.seed}))",
-            "for index, share in list(enumerate(release.answers()[0].tolist()))[:5]:",
-            '    print(f"{queries.describe(index)}: {share:.3f}")',
-            "print(mechanism.guarantee(problem).sentence())",
-        ],
+    return result.request.code_of_release(
+        "for index, share in list(enumerate(release.answers()[0].tolist()))[:5]:",
+        '    print(f"{queries.describe(index)}: {share:.3f}")',
     )
 
 

@@ -14,14 +14,7 @@ from dpcore.data.product import Product
 from dpcore.limits.attacks.class_text import read_class
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.marginals.learner import LearnerState, PrivateLearner
-from dpcore.queries.hypotheses import (
-    INTERVALS,
-    KINDS,
-    MAX_LITERALS,
-    MAX_TABLE_ATTRIBUTES,
-    TABLE,
-    Hypotheses,
-)
+from dpcore.queries.hypotheses import INTERVALS, KINDS, MAX_LITERALS, MAX_TABLE_ATTRIBUTES, TABLE, Hypotheses
 from dpcore.randomness import Preview
 from dplab.printed.population import sample_error
 from pages.charts.picture import Axis, Curve, Picture, Rule
@@ -92,13 +85,10 @@ def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Hyp
         source = drawn(rows)
         show_data_in_use(source)
         queries = _class(source.on(Product))
-        machine = entry("learner")
-        values, relation, seed = settings(machine, bar)
+        chosen = settings(entry("learner"), bar)
     if queries is None:
         return None
-    return PageRequest(
-        rows=rows, source=source, queries=queries, entry=machine, values=values, neighbours=relation, seed=seed
-    )
+    return PageRequest(rows=rows, source=source, queries=queries, **chosen)
 
 
 def _class(domain: Product) -> Hypotheses | None:
@@ -217,11 +207,9 @@ def population_excess(rules: int, *, n: int, epsilon: float) -> Picture:
 
 
 def _worst_error(result: LearnerResult) -> None:
-    words = ErrorWords(
-        observed_on="the best rule of the class",
-        dots="A dot is the error of the released rule above that of the best one.",
-        called=TrialNouns(query="rule", over="the best rule"),
-    )
+    dots = "A dot is the error of the released rule above that of the best one."
+    observed_on = "the best rule of the class"
+    words = ErrorWords(observed_on=observed_on, dots=dots, called=TrialNouns(query="rule", over="the best rule"))
 
     def work() -> Generator[float, None, Floats]:
         chosen = result.mechanism.run(result.state, Preview(result.request.seed), TRIALS).chosen
@@ -235,16 +223,10 @@ def _worst_error(result: LearnerResult) -> None:
 
 def _code(result: LearnerResult) -> str:
     queries = result.request.queries
-    of = f"Hypotheses(domain=dataset.domain, label={queries.label}, kind={queries.kind!r}, literals={queries.literals}"
-    return result.request.code(
-        queries=f"{of}, packed={queries.packed!r})" if queries.packed else f"{of})",
-        imports=["from dpcore.queries.hypotheses import Hypotheses"],
-        then=[
-            f"release = mechanism.run(state, dpcore.Preview({result.request.seed}))",
-            "print(release.frame())",
-            "print(mechanism.guarantee(problem).sentence())",
-        ],
-    )
+    arguments = f", label={queries.label}, kind={queries.kind!r}, literals={queries.literals}"
+    if queries.packed:
+        arguments += f", packed={queries.packed!r}"
+    return result.request.code_of_release("print(release.frame())", arguments=arguments)
 
 
 LEARNER = Workbench(

@@ -93,12 +93,9 @@ def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Inp
             rows = generated_lists(n=int(stops("Number of lists n", ROWS, 30_000, key="students")), rules=rules)
         source = drawn(rows)
         show_data_in_use(source)
-        machine = entry("marginals-decision-lists")
-        values, relation, seed = settings(machine, bar)
+        chosen = settings(entry("marginals-decision-lists"), bar)
     queries = Inputs(domain=source.on(DecisionLists))
-    return PageRequest(
-        rows=rows, source=source, queries=queries, entry=machine, values=values, neighbours=relation, seed=seed
-    )
+    return PageRequest(rows=rows, source=source, queries=queries, **chosen)
 
 
 def _draw_promise(request: PageRequest[Inputs]) -> None:
@@ -143,11 +140,9 @@ def _input(names: tuple[str, ...]) -> int:
 
 def _worst_error(result: ListResult) -> None:
     request, mechanism = result.request, result.mechanism
-    words = ErrorWords(
-        observed_on=f"all {result.inputs}",
-        dots="Answers are clipped to 0–1. If n is the number of rows, this increases no error.",
-        called=TrialNouns(query="input", over="all inputs"),
-    )
+    dots = "Answers are clipped to 0–1. If n is the number of rows, this increases no error."
+    observed_on = f"all {result.inputs}"
+    words = ErrorWords(observed_on=observed_on, dots=dots, called=TrialNouns(query="input", over="all inputs"))
 
     def work() -> Generator[float, None, Floats]:
         return worst_of_lists(mechanism, result.state, truth=result.shares.truth, seed=request.seed)
@@ -176,15 +171,7 @@ def _one_list(result: ListResult) -> None:
 
 
 def _code(result: ListResult) -> str:
-    return result.request.code(
-        queries="Inputs(domain=dataset.domain)",
-        imports=["from dpcore.queries.inputs import Inputs"],
-        then=[
-            f"release = mechanism.run(state, dpcore.Preview({result.request.seed}))",
-            "print(release.frame().head())",
-            "print(mechanism.guarantee(problem).sentence())",
-        ],
-    )
+    return result.request.code_of_release("print(release.frame().head())")
 
 
 DECISION_LISTS = Workbench(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import streamlit as st
-
-from pages.shell.links import in_link
+from pages.shell.controls import segments
 from pages.shell.theorem import how_it_works
 from pages.shell.workbench import Workbench, page_frame
 from pages.tables.boxes import BOXES
@@ -26,15 +24,8 @@ FIRST = next(iter(WORKBENCHES))
 
 with page_frame("Tables") as (side, head):
     with head:
-        name = st.segmented_control(
-            "Release",
-            list(WORKBENCHES),
-            default=FIRST,
-            required=True,
-            key=in_link("view"),
-            bind="query-params",
-            label_visibility="collapsed",
-            wrap=True,
+        name = segments(
+            "Release", list(WORKBENCHES), key="view", default=FIRST, label_visibility="collapsed", wrap=True
         )
         workbench = WORKBENCHES.get(str(name), SHARES)
         how_it_works(*workbench.lead)

@@ -10,7 +10,6 @@ import streamlit as st
 
 from dpcore.core import Bound, Floats, Guarantee, Mechanism, Problem, describe_error
 from dpcore.limits.bounds.applicable import lower_bound
-from pages.charts.component import draw, show_numbers
 from pages.charts.worst import TrialNouns, worst_map
 from pages.shell.request import PageRequest
 from pages.shell.tasks.memory import with_progress
@@ -91,8 +90,7 @@ def render_worst_error(
             worst=worst, n=problem.n, guarantee=guarantee, promised=bound, lower=lower, nouns=words.called
         )
         picture = replace(picture, height=HEIGHT)
-        draw(picture, key="marginals_worst_chart", badge=request.badge(), download=not request.private)
-        show_numbers(picture, title="worst error", key="marginals_worst_numbers")
+        request.draw(picture, key="marginals_worst", title="worst error")
         sentences = explain(worst, bound, lower, words, private=request.private)
     render_theorem(bound, guarantee, words, n=problem.n, sentences=sentences)
 

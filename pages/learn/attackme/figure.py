@@ -8,17 +8,9 @@ import numpy as np
 
 from dpcore.core import Booleans, Floats, rounded_up
 from dplab.limits.typed_bits import LEVEL, LOSSES, TIMES, BitsAttack, RepeatedCount, best_possible
-from pages.charts.picture import Axis, Band, Curve, Dots, Frame, Mark, Picture, Rule, Words
+from pages.charts.picture import Axis, Band, Curve, Dots, Frame, Mark, Picture, Rule, Words, budget_axis
 from pages.charts.words import percent, significant
-from pages.learn.pictures import (
-    OTHERS,
-    as_crosses,
-    epsilon_rule,
-    guess_rule,
-    impossible_side,
-    lesson_picture,
-    runs,
-)
+from pages.learn.pictures import OTHERS, as_crosses, epsilon_rule, guess_rule, impossible_side, lesson_picture, runs
 
 NAMES = (
     "Ana", "Ben", "Chi", "Dan", "Eva", "Fay", "Gus", "Hao", "Ida", "Jan", "Kai", "Lea", "Max", "Nia", "Omar", "Pia",
@@ -93,10 +85,7 @@ def over_epsilon(*, shares: Floats, epsilon: float | None, guess: float) -> Pict
     at_one = float(mean_shares[LOSSES.index(1.0)])
     return lesson_picture(
         title="How much noise stops it",
-        x=Axis(
-            title="← more private · ε · more accurate →",
-            log=True, low=losses[0] * 0.8, high=losses[-1] * 1.25, ticks=(0.1, 1, 10, 100, 1000),
-        ),
+        x=budget_axis(LOSSES, title="← more private · ε · more accurate →", ticks=(0.1, 1, 10, 100, 1000)),
         y=Axis(title="share of answers found", low=0.4, high=1.05, form=".0%", ticks=(0.5, 0.75, 1)),
         marks=[
             impossible_side(grid, best, end=1.05, corner="top left",

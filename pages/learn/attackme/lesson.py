@@ -62,7 +62,6 @@ def lesson() -> None:
         "An attacker knows only who is in which group. How many of the 16 answers follow from the "
         f"{'private' if noisy else 'exact'} counts?",
         label="Your guess, people",
-        low=0,
         high=16,
         default=8,
     )
@@ -83,11 +82,8 @@ def lesson() -> None:
     if shown_picture == SECRETS:
         kit.picture(figure.bits(truth=bits, attack=attack), key="attackme_bits", badge=badge)
     else:
-        shares = with_progress(
-            f"limits-attack-me|{bits.tolist()}|{seed}",
-            lambda: typed_bits.sweep(bits, seed=seed),
-            label="Attacking 3,600 times.",
-        )
+        key = f"limits-attack-me|{bits.tolist()}|{seed}"
+        shares = with_progress(key, lambda: typed_bits.sweep(bits, seed=seed), label="Attacking 3,600 times.")
         shown = figure.over_epsilon(shares=shares, epsilon=epsilon_of_counts, guess=guess / 16)
         kit.picture(shown, key="attackme_epsilon", badge=badge)
     first_equation = " + ".join(
@@ -105,11 +101,8 @@ def lesson() -> None:
         + (": this excludes nothing." if best > NOTHING else ", even one who knows all other answers."),
     )
     if noisy:
-        kit.break_it(
-            "With such a large ε the counts are almost exact.",
-            "ε = 1,000",
-            {"attack-me-epsilon": kit.stop(1000), "attack-me-picture": NOISE},
-        )
+        settings = {"attack-me-epsilon": kit.stop(1000), "attack-me-picture": NOISE}
+        kit.break_it("With such a large ε the counts are almost exact.", "ε = 1,000", settings)
     else:
         kit.break_it(
             "At ε = 1 the attack is no better than guessing.",
@@ -123,10 +116,8 @@ def _ask_again(bits: Booleans, *, epsilon: float, seed: int) -> None:
     with screen.SCREEN.get().picture, outside_presentation():
         times = int(stops("Times asked, k", typed_bits.TIMES, 20, key="attack-me-times"))
     yes, place = int(bits.sum()), typed_bits.TIMES.index(times)
-    repeated = remember(
-        f"limits-again|{bits.tolist()}|{epsilon}|{seed}",
-        lambda: typed_bits.repeat_count(bits, epsilon=epsilon, seed=seed),
-    )
+    key = f"limits-again|{bits.tolist()}|{epsilon}|{seed}"
+    repeated = remember(key, lambda: typed_bits.repeat_count(bits, epsilon=epsilon, seed=seed))
     fresh, shared, stored = (
         rounded_up(float(each)) for each in (repeated.fresh[place], repeated.shared[place], repeated.stored)
     )
@@ -153,7 +144,6 @@ def _ask_again(bits: Booleans, *, epsilon: float, seed: int) -> None:
 LESSON = kit.Lesson(
     key="attack-me",
     question="Attack me: do group counts hide your answers?",
-    group="Attacks",
     place=210,
     minutes=5,
     needs="none; the lesson on the meaning of ε helps",

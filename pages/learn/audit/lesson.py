@@ -48,7 +48,9 @@ def _line_up() -> None:
     with presentation_place("slider"):
         number = whole("Program", 1, len(SUSPECTS), 1, key="audit-number")
     suspect = SUSPECTS[LINE_UP[number - 1]]
-    guess = _guess(f"Program {number} publishes {suspect.publishes}. Is ε = 1 true?")
+    guess = screen.guess_answer(
+        "audit", f"Program {number} publishes {suspect.publishes}. Is ε = 1 true?", answers=ANSWERS
+    )
     result = _audited(suspect.draw, epsilon=EPSILON, delta=0.0, about=suspect.key, place=kit.more(), at_least=AT_LEAST)
     if result is not None:
         truth = "broken" if suspect.fault else "right"
@@ -86,7 +88,7 @@ def _own(entry: Entry) -> None:
         st.error(f"On these forty rows: {problem}")
         return
     claim = setting.guarantee
-    _guess(f"It claims {claim.sentence()}. Does this hold for all data?")
+    screen.guess_answer("audit", f"It claims {claim.sentence()}. Does this hold for all data?", answers=ANSWERS)
     about = f"{entry.key}|{values}|{relation}"
     result = _audited(setting.draw, epsilon=claim.epsilon, delta=claim.delta, about=about, place=place)
     if result is not None:
@@ -113,11 +115,6 @@ def _besides(claim: Guarantee, exact: float | None) -> str:
         "Exact result for two rows and all neighbouring data sets: its smallest ε is "
         f"{significant(exact)}{delta_words}."
     )
-
-
-def _guess(question: str) -> str:
-    """Draw the guess and return it, as a key of ANSWERS."""
-    return screen.guess_answer("audit", question, label="Your guess", answers=ANSWERS)
 
 
 def _audited(
@@ -166,7 +163,6 @@ def _theorem() -> None:
 LESSON = kit.Lesson(
     key="audit",
     question="Is this privacy claim true?",
-    group="What is guaranteed",
     place=120,
     minutes=8,
     needs="What does an ε mean to someone who suspects you?",

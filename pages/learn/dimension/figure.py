@@ -11,7 +11,7 @@ from dpcore.limits.attacks.shattering import Shattering
 from dpcore.limits.attacks.vc import recovery_ceiling
 from dplab.limits.class_errors import MAX_ROWS, ClassErrors
 from dplab.limits.own_class import LOSSES, REPEATS, ClassAttacks
-from pages.charts.picture import Axis, Curve, Dots, Heat, Picture, Region
+from pages.charts.picture import Axis, Curve, Dots, Heat, Picture, Region, budget_axis
 from pages.charts.words import percent, percent_down, significant
 from pages.learn.pictures import blind_guess_rule, curves, impossible_side, lesson_picture, runs
 
@@ -137,11 +137,9 @@ def worst_errors(bounds: ClassErrors, *, dimension: int) -> Picture:
         else f"With one row per hidden point (n = {rows[0]:,}), an error below "
         f"{percent_down(float(forbidden[0]))} of n is impossible."
     )
-    promise_sentence = (
-        f"The net mechanism guarantees 10% from about n = {accurate_rows[0]:,}."
-        if len(accurate_rows)
-        else f"Up to n = {MAX_ROWS:,} the net mechanism does not guarantee 10%."
-    )
+    promise_sentence = f"Up to n = {MAX_ROWS:,} the net mechanism does not guarantee 10%."
+    if len(accurate_rows):
+        promise_sentence = f"The net mechanism guarantees 10% from about n = {accurate_rows[0]:,}."
     known = {} if bounds.by_dimension is None else {f"knowing its dimension alone, {dimension}": bounds.by_dimension}
     return lesson_picture(
         title="Impossible error and guaranteed error",
@@ -168,10 +166,7 @@ def reconstructed(attacks: ClassAttacks) -> Picture:
     final = float(attacks.brute_force.mean(axis=1)[-1]), float(attacks.program.mean(axis=1)[-1])
     return lesson_picture(
         title="A secret half, reconstructed",
-        x=Axis(
-            title="← private · ε of all answers · accurate →", log=True, low=LOSSES[0] * 0.8, high=LOSSES[-1] * 1.25,
-            ticks=(0.1, 1, 10, 100),
-        ),
+        x=budget_axis(LOSSES, title="← private · ε of all answers · accurate →", ticks=(0.1, 1, 10, 100)),
         y=Axis(title="share of the half found", low=0, high=1.05, form=".0%", ticks=(0, 0.25, 0.5, 0.75, 1)),
         marks=[
             impossible_side(grid, ceiling, end=1.05, corner="top left", label="impossible on average"),

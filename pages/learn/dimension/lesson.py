@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -73,8 +75,9 @@ def lesson() -> None:
     chosen = choice("Query class", titles, key="dimension-class", default="intervals")
     query_class = _own_class() if chosen == OWN else _named_class(chosen)
     is_weighted = query_class is not None and not np.isin(query_class.weights, (0.0, 1.0)).all()
-    scale = (
-        stops(
+    scale = None
+    if is_weighted:
+        scale = stops(
             "Scale γ",
             SCALES,
             0.1,
@@ -82,9 +85,6 @@ def lesson() -> None:
             help_text="A query includes a point if its weight is at least γ above the point's level. It excludes the "
             "point if its weight is at least γ below.",
         )
-        if is_weighted
-        else None
-    )
     with outside_presentation():
         loss = kit.epsilon("dimension", default=0.1)
     if query_class is None:
@@ -95,7 +95,6 @@ def lesson() -> None:
         f"The class {query_class.title} has {questions:,} queries on {points} points here. How many points "
         "can it shatter?",
         label="Your guess, points",
-        low=0,
         high=12,
         default=3,
     )
@@ -108,42 +107,22 @@ def lesson() -> None:
         f"**{shattering.sentence()}** You guessed {guess}. {GIVES if scale is None else ''} {kit.THEORY}",
         verdict=screen.verdict(guess, shattering.lower_bound, unit=" points") if shattering.exact else "",
     )
+    claim: dict[str, Any] = {"epsilon": loss, "neighbours": Neighbours.REPLACE_ONE, "beta": BETA}
     attackable = scale is None and hidden_points(shattering) >= 2
     chosen_view = kit.pictures("dimension", *(VIEWS if attackable else VIEWS[:2]))
     if chosen_view == VIEWS[2]:
-        attacks = with_progress(
-            f"limits-own-class|{query_class.key}",
-            lambda: attack_class(query_class.weights, shattering, seed=SEED),
-            label="Reconstructing halves.",
-        )
-        kit.picture(
-            figure.reconstructed(attacks),
-            key="dimension_attack",
-            badge=f"{query_class.badge} · simulated, preview sampler, seed {SEED}",
-        )
+        work = partial(attack_class, query_class.weights, shattering, seed=SEED)
+        attacks = with_progress(f"limits-own-class|{query_class.key}", work, label="Reconstructing halves.")
+        badge = f"{query_class.badge} · simulated, preview sampler, seed {SEED}"
+        kit.picture(figure.reconstructed(attacks), key="dimension_attack", badge=badge)
     elif chosen_view == VIEWS[0]:
-        kit.picture(
-            figure.matrix(weights=query_class.weights, shattering=shattering),
-            key="dimension_matrix",
-            badge=query_class.badge,
-        )
+        shown = figure.matrix(weights=query_class.weights, shattering=shattering)
+        kit.picture(shown, key="dimension_matrix", badge=query_class.badge)
     else:
-        bounds = errors_by_rows(
-            weights=query_class.weights,
-            shattering=shattering,
-            scale=scale,
-            epsilon=loss,
-            neighbours=Neighbours.REPLACE_ONE,
-            beta=BETA,
-        )
-        kit.picture(
-            figure.worst_errors(bounds, dimension=shattering.upper_bound),
-            key="dimension_worth",
-            badge=f"exact theory · ε = {exactly(loss)} · β = {BETA:g} · rows replaced",
-        )
-    bound = dimension_bounds.hidden_half(
-        shattering, scale=scale, repeats=1, epsilon=loss, neighbours=Neighbours.REPLACE_ONE, beta=BETA
-    )
+        bounds = errors_by_rows(weights=query_class.weights, shattering=shattering, scale=scale, **claim)
+        badge = f"exact theory · ε = {exactly(loss)} · β = {BETA:g} · rows replaced"
+        kit.picture(figure.worst_errors(bounds, dimension=shattering.upper_bound), key="dimension_worth", badge=badge)
+    bound = dimension_bounds.hidden_half(shattering, scale=scale, repeats=1, **claim)
     rows = max(1, hidden_points(shattering) // 2)
     wall = packing_wall(query_class.weights, n=rows, epsilon=loss, beta=BETA) if points > 1 else None
     kit.theorem(
@@ -199,13 +178,8 @@ def _own_class() -> QuestionClass | None:
     st.caption(
         "Queries contain no personal data, so this page spends no privacy budget. The matrix stays in this session."
     )
-    return QuestionClass(
-        title="you wrote",
-        weights=weights,
-        known=None,
-        key=repr(hash((weights.shape, weights.tobytes()))),
-        badge="your matrix · exact",
-    )
+    key = repr(hash((weights.shape, weights.tobytes())))
+    return QuestionClass(title="you wrote", weights=weights, known=None, key=key, badge="your matrix · exact")
 
 
 def _search(weights: Floats, scale: float | None) -> Generator[float, None, Shattering]:
@@ -236,7 +210,6 @@ def _dimension_sentence(query_class: QuestionClass, shattering: Shattering, scal
 LESSON = kit.Lesson(
     key="dimension",
     question="How much can a query class ask?",
-    group="Limits",
     place=330,
     minutes=6,
     needs="counting queries",

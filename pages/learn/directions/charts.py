@@ -64,12 +64,7 @@ def errors(*, releases: EveryDirection, n: int, epsilon: float, guess: float) ->
         marks=[
             *boxes,
             Curve(role="theory", name=PROMISED, x=releases.degrees, y=promised, dash="dash"),
-            Curve(
-                role="released",
-                name="observed",
-                x=releases.degrees,
-                y=np.maximum(releases.error, floor),
-            ),
+            Curve(role="released", name="observed", x=releases.degrees, y=np.maximum(releases.error, floor)),
             replace(guess_rule(y=guess), side="right"),  # a first measured direction's error stands at the left
         ],
         caption="Orange: guaranteed error, for directions with the margin."

@@ -157,7 +157,7 @@ def _generate_rows() -> Source:
 
 def _choose_margin(label: str, default: float, *, key: str, help_text: str | None = None) -> float:
     """Return a margin, bound to the link."""
-    check_link(key, parameter=Parameter(label=label, low=0.0, high=0.9), default=default)
+    check_link(key, parameter=Parameter(label=label, low=0.0, high=0.9))
     return float(st.slider(label, 0.0, 0.9, default, step=0.01, key=in_link(key), help=help_text, bind="query-params"))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -73,10 +75,8 @@ def _signed(share: float) -> str:
 def angle_link(request: DirectionsRequest, dataset: Dataset, release: HalfspaceRelease) -> None:
     """Compare, in the plane, with releases of the angle: a half-circle is an interval of angles or its complement."""
     st.header("A halfspace as an interval of angles")
-    circle = remember(
-        f"angles|{request.source.key}|{request.values!r}|{request.alpha}|{request.seed}",
-        lambda: circle_of_errors(dataset, release, epsilon=request.epsilon, alpha=request.alpha, seed=request.seed),
-    )
+    work = partial(circle_of_errors, dataset, release, epsilon=request.epsilon, alpha=request.alpha, seed=request.seed)
+    circle = remember(f"angles|{request.source.key}|{request.values!r}|{request.alpha}|{request.seed}", work)
     request.draw(errors_around(circle, n=dataset.n), key="halfspaces_angles", title="errors around the circle")
     projected = request.mechanism.is_projected(release.problem)
     st.expander("How to read this").markdown(

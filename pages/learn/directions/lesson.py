@@ -11,9 +11,8 @@ from pages.learn import kit, screen
 from pages.learn.directions import charts
 from pages.learn.directions.own_data import own_data
 from pages.learn.directions.projection import CHANCE
-from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import stops
-from pages.shell.tasks.memory import remember, with_progress
+from pages.shell.tasks.memory import remember_call, with_progress
 
 VIEWS = ("Every direction", "Fewer dimensions")
 
@@ -44,24 +43,16 @@ def lesson() -> None:
         _every(n=n, gap=gap, measured=measured, loss=loss, guess=guess, drawn=drawn)
     else:
         _fewer(drawn)
-    kit.break_it(
-        "Without a gap, no error is guaranteed.",
-        "No gap, 4 directions",
-        {"directions-gap": kit.stop(0), "directions-measured": kit.stop(4), "directions-picture": VIEWS[0]},
-    )
+    settings = {"directions-gap": kit.stop(0), "directions-measured": kit.stop(4), "directions-picture": VIEWS[0]}
+    kit.break_it("Without a gap, no error is guaranteed.", "No gap, 4 directions", settings)
 
 
 def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, drawn: int) -> None:
     """Draw the errors around the circle, and the guaranteed error."""
-    errors = remember(
-        f"limits-directions|{n}|{gap}|{measured}|{loss}|{drawn}",
-        lambda: every_direction(n=n, gap=gap, directions=measured, epsilon=loss, seed=drawn),
-    )
-    kit.picture(
-        charts.errors(releases=errors, n=n, epsilon=loss, guess=guess / 100),
-        key="directions_errors",
-        badge=f"true: generated rows · released: simulated, {TRIALS} releases, preview sampler, seed {drawn}",
-    )
+    errors = remember_call(every_direction, n=n, gap=gap, directions=measured, epsilon=loss, seed=drawn)
+    shown = charts.errors(releases=errors, n=n, epsilon=loss, guess=guess / 100)
+    badge = f"true: generated rows · released: simulated, {TRIALS} releases, preview sampler, seed {drawn}"
+    kit.picture(shown, key="directions_errors", badge=badge)
     sentence = f"an error of up to **{percent_up(errors.beyond)}**, also from rows between two measured directions"
     if not errors.promised.any():
         sentence = f"No direction has the margin, so no error is guaranteed: answers have {sentence}"
@@ -71,10 +62,8 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
         )
         sentence = promised if errors.promised.all() else f"{promised}; other directions have {sentence}"
     error = errors.worst if errors.promised.any() else errors.beyond
-    kit.show_result(
-        f"{sentence}; you guessed {guess:g}%. {kit.SIMULATED}",
-        verdict=screen.verdict(guess, 100 * error, unit=" points", near=0),
-    )
+    verdict = screen.verdict(guess, 100 * error, unit=" points", near=0)
+    kit.show_result(f"{sentence}; you guessed {guess:g}%. {kit.SIMULATED}", verdict=verdict)
     kit.theorem(
         r"\min_x|\langle x,y\rangle|\ge\gamma\;\Longrightarrow\;|q_y(D)-\hat q_y|\le\alpha",
         f"Here nothing is projected, and {errors.counts} counts share ε. Only rows within "
@@ -99,11 +88,8 @@ def _fewer(drawn: int) -> None:
         lambda: distortions(vectors_of("digits").dataset().records, chance=CHANCE, seed=drawn),
         label="Projecting rows.",
     )
-    kit.picture(
-        charts.moved(distortion=distortion),
-        key="directions_moved",
-        badge=f"true: bundled digits · simulated: random signs, seed {drawn}",
-    )
+    badge = f"true: bundled digits · simulated: random signs, seed {drawn}"
+    kit.picture(charts.moved(distortion=distortion), key="directions_moved", badge=badge)
     paper = printed(margin=0.5, alpha=0.1, dimensions=distortion.before, beta=BETA, epsilon=1.0)
     place = distortion.dimensions.index(16)
     moved = significant(float(distortion.products[place].max()))
@@ -128,7 +114,6 @@ def _fewer(drawn: int) -> None:
 LESSON = kit.Lesson(
     key="directions",
     question="Can one release answer every direction?",
-    group=kit.SYSTEMS,
     place=410,
     minutes=8,
     needs="counting queries; angles between vectors",
@@ -140,6 +125,4 @@ LESSON = kit.Lesson(
     point=((0, 0.2), (4, 100)),
     show=lesson,
     own_data=own_data,
-    workbench="learn/page.py",
-    workbench_link={"lesson": "directions", **OWN_DATA},
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -11,7 +13,7 @@ from dpcore.core import Dataset, Floats
 from dpcore.data.bundled import VECTORS
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState
 from dplab.halfspace_parts import CIRCLE, count_sides, expected_after_projection, preview_releases, sides
-from pages.charts.component import draw_with_table
+from pages.charts.component import draw_while_open, draw_with_table
 from pages.charts.words import minus, percent, rows, significant
 from pages.learn.directions.charts import great_circle
 from pages.learn.directions.controls import DirectionsRequest, choose_settings
@@ -75,7 +77,10 @@ def own_data() -> None:
         where_from(request, previews.state, previews.release)
         if request.dimensions == 2:
             angle_link(request, previews.dataset, previews.release)
-        fewer_dimensions(request, previews.dataset.records)
+        draw_while_open(
+            "Johnson–Lindenstrauss projection", key="halfspaces_moved_open",
+            content=partial(fewer_dimensions, request, previews.dataset.records),
+        )  # fmt: skip
         promised(request, previews.dataset, CIRCLE, np.abs(previews.answers - previews.truth))
         audit_this(request.entry, request.values, request.neighbours)
         title, trials = "Code", previews.release.trials
@@ -98,21 +103,16 @@ def _compute_previews(request: DirectionsRequest) -> DirectionsPreview:
     trials = trials_for(request, dataset.n)
     state = remember(f"sphere|{source.key}", lambda: mechanism.prepare(dataset, problem))
     net = {name: value for name, value in request.values.items() if name != "epsilon"}
-    with_progress(
-        f"sides|{source.key}|{net!r}|{seed}|{trials}",
-        lambda: count_sides(mechanism, state, seed=seed, trials=trials),
-        label="Counting rows on the sides.",
-    )
+    work = partial(count_sides, mechanism, state, seed=seed, trials=trials)
+    with_progress(f"sides|{source.key}|{net!r}|{seed}|{trials}", work, label="Counting rows on the sides.")
     key = f"{source.key}|{request.values!r}|{seed}|{trials}"
     release = remember(f"halfspaces|{key}", lambda: preview_releases(mechanism, state, seed=seed, trials=trials))
     towards = request.towards(CIRCLE)
     plane = f"{source.key}|{request.tilt}"
     expected = None
     if mechanism.is_projected(problem):
-        expected = remember(
-            f"expected|{plane}|{mechanism.projected}",
-            lambda: expected_after_projection(dataset.records, towards, dimensions=mechanism.projected),
-        )
+        project = partial(expected_after_projection, dataset.records, towards, dimensions=mechanism.projected)
+        expected = remember(f"expected|{plane}|{mechanism.projected}", project)
     return DirectionsPreview(
         dataset=dataset,
         state=state,
@@ -152,7 +152,7 @@ def _draw_pictures(request: DirectionsRequest, previews: DirectionsPreview) -> N
         )
         draw_with_table(
             picture, key="halfspaces_rows", badge=request.badge(), title="rows in the picture",
-            download=not request.private, on_pick=_clicked, on_move=_turn,
+            download=not request.private, on_pick=_turn, on_move=_turn,
         )  # fmt: skip
     with right:
         st.subheader("All directions of the circle")
@@ -170,7 +170,6 @@ def _draw_pictures(request: DirectionsRequest, previews: DirectionsPreview) -> N
             download=not request.private, on_pick=_picked,
         )  # fmt: skip
     if request.dimensions == 3:
-        st.subheader("The rows on the sphere")
         picture = rows_on_the_sphere(
             records=dataset.records,
             inside=on_sides.inside,
@@ -178,17 +177,12 @@ def _draw_pictures(request: DirectionsRequest, previews: DirectionsPreview) -> N
             plane=request.plane,
             space=request.reading.space,
         )
-        request.draw(picture, key="halfspaces_sphere", title="rows on the sphere")
+        request.draw(picture, key="halfspaces_sphere", title="rows on the sphere", heading="The rows on the sphere")
 
 
-def _turn(x: float, y: float) -> None:
-    """Set the direction to where the arrow points."""
-    set_controls({"angle": degrees_of(x, y)})
-
-
-def _clicked(place: tuple[float, float]) -> None:
-    """Turn the arrow to a click beside it."""
-    _turn(*place)
+def _turn(place: Sequence[float]) -> None:
+    """Set the direction to where the arrow points, or to a click beside it."""
+    set_controls({"angle": degrees_of(float(place[0]), float(place[1]))})
 
 
 def _picked(place: tuple[float, float]) -> None:

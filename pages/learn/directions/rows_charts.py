@@ -78,11 +78,10 @@ def rows_in_the_plane(
     ticks = "The strokes outside the circle are the directions measured. " if few else ""
     if len(measured) > MAX_TICKS:
         ticks = f"{2 * len(measured):,} directions are measured, too close to each other to be shown. "
-    close = (
-        f"{percent(sides.near)} lie nearer to the line than γ = {margin:g} (the band): their side is not guaranteed. "
-        if sides.near
-        else f"No row lies nearer to the line than γ = {margin:g} (the band), so this direction has that margin. "
-    )
+    close = f"No row lies nearer to the line than γ = {margin:g} (the band), so this direction has that margin. "
+    if sides.near:
+        nearer = f"{percent(sides.near)} lie nearer to the line than γ = {margin:g} (the band)"
+        close = f"{nearer}: their side is not guaranteed. "
     along, up = (Axis(title=f"{title} →", low=-EDGE, high=EDGE, ticks=(-1.0, 0.0, 1.0)) for title in axes)
     return Picture(
         title="Rows, and the side a direction points to",

@@ -22,10 +22,8 @@ def promised(request: DirectionsRequest, dataset: Dataset, degrees: Floats, erro
     n, queries = dataset.n, dataclasses.replace(request.queries, margin=request.margin)
     problem = dataclasses.replace(request.problem(n), queries=queries)
     pointing = (dataset.records != 0).any(axis=1)
-    margins = remember(
-        f"margins|{request.source.key}|{request.tilt}",
-        lambda: queries.margins(dataset.records[pointing], request.towards(degrees)),
-    )
+    key = f"margins|{request.source.key}|{request.tilt}"
+    margins = remember(key, lambda: queries.margins(dataset.records[pointing], request.towards(degrees)))
     has_margin = margins >= request.margin
     without_direction = n - int(pointing.sum())
     count = int(has_margin.sum())
@@ -48,14 +46,9 @@ def promised(request: DirectionsRequest, dataset: Dataset, degrees: Floats, erro
             "n and on one of every two opposite sides. No margin prevents this error."
         ]
     with right:
-        theorem_card(
-            bound,
-            request.mechanism.guarantee(problem),
-            n=n,
-            said=_guaranteed_error_in_words(bound, request, n=n, margins=margins, without_direction=without_direction),
-            seen=sentences,
-            covers="for each single release, whatever the margin",
-        )
+        said = _guaranteed_error_in_words(bound, request, n=n, margins=margins, without_direction=without_direction)
+        covers = "for each single release, whatever the margin"
+        theorem_card(bound, request.mechanism.guarantee(problem), n=n, said=said, seen=sentences, covers=covers)
 
 
 def _map(request: DirectionsRequest, problem: Problem, bound: Bound, errors: Floats, *, met: bool) -> None:

@@ -34,13 +34,8 @@ def lesson() -> None:
         "usual weights and subtracts γ from all others. Does a small γ protect people?"
     )
     epsilon = kit.epsilon("fat", default=2.0)
-    scale = stops(
-        "Scale γ",
-        SCALES,
-        0.1,
-        key="fat-scale",
-        help_text="Half of the difference in weight between inside and outside the half.",
-    )
+    help_text = "Half of the difference in weight between inside and outside the half."
+    scale = stops("Scale γ", SCALES, 0.1, key="fat-scale", help_text=help_text)
     with kit.more():
         points = int(stops("People d", (8, 16, 32, 64, 128, 256), 64, key="fat-points"))
         uneven = whole("Range of the levels, percent of γ", 0, 100, 50, key="fat-uneven")
@@ -55,7 +50,6 @@ def lesson() -> None:
         "fat",
         f"One release at ε = {exactly(epsilon)}. The weights 1 and 0 (γ = 0.5) become about 0.51 and 0.49 "
         "(γ = 0.01). What happens to the share that the attacker finds?",
-        label="Your guess",
         answers=ANSWERS,
     )
     badge = f"true: generated secret · released: simulated, preview sampler, seed {draw_seed}"
@@ -87,36 +81,26 @@ def lesson() -> None:
         meaning="α: largest error of the answers, a share of n. They give a half T′ instead of the true half T. "
         "s: range of people's usual weights.",
     )
-    kit.break_it(
-        "A small γ makes only small errors impossible.",
-        "Lower bound at γ = 0.01",
-        {"fat-scale": kit.stop(0.01), "fat-picture": VIEWS[2]},
-    )
+    settings = {"fat-scale": kit.stop(0.01), "fat-picture": VIEWS[2]}
+    kit.break_it("A small γ makes only small errors impossible.", "Lower bound at γ = 0.01", settings)
     chosen = kit.pictures("fat", *VIEWS)
-    if chosen != VIEWS[2]:
-        shown = (
-            figure.by_scale(scales=SCALES, shares=runs.shares, scale=scale)
-            if chosen == VIEWS[0]
-            else figure.weights(runs, scale=scale)
-        )
-        kit.picture(shown, key="fat_scale" if chosen == VIEWS[0] else "fat_weights", badge=badge)
-        return
+    if chosen == VIEWS[0]:
+        shown = figure.by_scale(scales=SCALES, shares=runs.shares, scale=scale)
+        return kit.picture(shown, key="fat_scale", badge=badge)
+    if chosen == VIEWS[1]:
+        return kit.picture(figure.weights(runs, scale=scale), key="fat_weights", badge=badge)
     errors = remember(
         f"limits-fat|{points}|{scale}|{uneven}|{neighbours}|{draw_seed}",
         lambda: measured_errors(points=points, levels=runs.levels, scale=scale, neighbours=neighbours, seed=draw_seed),
     )
     forbidden = unavoidable(epsilon_grid(epsilon), points=points, scale=scale, spread=spread, neighbours=neighbours)
-    kit.picture(
-        figure.errors_by_epsilon(forbidden=forbidden, points=points, epsilon=epsilon, measured=errors),
-        key="fat_constants",
-        badge=badge,
-    )
+    shown = figure.errors_by_epsilon(forbidden=forbidden, points=points, epsilon=epsilon, measured=errors)
+    kit.picture(shown, key="fat_constants", badge=badge)
 
 
 LESSON = kit.Lesson(
     key="fat",
     question="Are queries with small weights safe?",
-    group="Attacks",
     place=240,
     minutes=6,
     needs="What do accurate answers give away?",

@@ -27,8 +27,7 @@ def risks(*, exact: Risks, occupied: int, epsilon: float, guess: float, measured
     known = np.concatenate([exact.lower_bound, exact.identity, exact.spared, exact.whole, exact.printed, exact.laplace])
     floor = min(float(known[known > 0].min()), error / guess) / 1.5
     other_curves = curves(
-        exact.epsilons,
-        {"Laplace noise (exact)": exact.laplace, "paper, as printed (wrong for large ε)": exact.printed},
+        exact.epsilons, {"Laplace noise (exact)": exact.laplace, "paper, as printed (wrong for large ε)": exact.printed}
     )
     full = "1 full bar" if occupied == 1 else f"{occupied:,} non-empty bars"
     marks = [

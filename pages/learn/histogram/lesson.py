@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from dpcore.core import Floats, exactly, rounded_down, rounded_up
@@ -13,7 +15,7 @@ from pages.learn import kit, screen
 from pages.learn.histogram import figure
 from pages.learn.pictures import epsilon_grid
 from pages.shell.controls import stops
-from pages.shell.tasks.memory import remember
+from pages.shell.tasks.memory import remember, remember_call
 
 RELEASES = 200
 
@@ -41,24 +43,15 @@ def lesson() -> None:
     )
 
     def errors(key: str, *, full: int) -> Floats:
-        return remember(
-            f"limits-risk|{key}|{cells}|{full}|{rows}|{loss}|{seed}",
-            lambda: total_errors(
-                key=key, cells=cells, occupied=full, rows=rows, epsilon=loss, seed=seed, trials=RELEASES
-            ),
-        )
+        settings = {"cells": cells, "occupied": full, "rows": rows, "seed": seed, "trials": RELEASES}
+        return remember_call(total_errors, key=key, epsilon=loss, **settings)
 
-    exact = remember(
-        f"limits-risks|{cells}|{occupied}|{rows}|{loss}",
-        lambda: minimax.risks(cells=cells, occupied=occupied, rows=rows, epsilons=epsilon_grid(loss)),
-    )
+    work = partial(minimax.risks, cells=cells, occupied=occupied, rows=rows, epsilons=epsilon_grid(loss))
+    exact = remember(f"limits-risks|{cells}|{occupied}|{rows}|{loss}", work)
     measured = errors("identity", full=cells)
-    kit.picture(
-        figure.risks(exact=exact, occupied=occupied, epsilon=loss, guess=guess, measured=measured),
-        key="histogram_risks",
-        badge=f"curves: exact theory · dot: simulated, {RELEASES} releases, preview sampler, seed {seed}",
-        presented_roles={"mechanism:identity"},
-    )
+    shown = figure.risks(exact=exact, occupied=occupied, epsilon=loss, guess=guess, measured=measured)
+    badge = f"curves: exact theory · dot: simulated, {RELEASES} releases, preview sampler, seed {seed}"
+    kit.picture(shown, key="histogram_risks", badge=badge, presented_roles={"mechanism:identity"})
     projected = errors("projected_histogram", full=occupied)
     at = int(np.argmin(np.abs(exact.epsilons - loss)))
     error, best = float(exact.identity[at]), float(exact.lower_bound[at])
@@ -123,7 +116,6 @@ def what_helps(*, cells: int, occupied: int, rows: int, epsilon: float, projecte
 LESSON = kit.Lesson(
     key="histogram",
     question="Is noise in every bar necessary?",
-    group="Limits",
     place=320,
     minutes=6,
     needs="the Laplace mechanism; expected error",

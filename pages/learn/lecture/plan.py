@@ -80,7 +80,7 @@ def show_plan(lessons: Mapping[str, Lesson]) -> None:
         st.markdown(f"**{len(keys)} lessons · {minutes} minutes**", width="content")
         present = lecture_address(keys, keys[0], presenting=True)
         st.page_link("learn/page.py", label="Present the lecture", query_params=present, width="content")
-        st.button("Make the handout", on_click=_begin_handout, args=(tuple(keys),))
+        st.button("Make the handout", on_click=HANDOUT.set, args=(HandoutWork(lessons=tuple(keys)),))
         if ROOM.value is not None:
             st.button("End the class guess", on_click=_end_room)
     _handout(lessons, tuple(keys))
@@ -133,10 +133,6 @@ def _move_up(place: int) -> None:
 def _end_room() -> None:
     if room := ROOM.pop():
         room.end()
-
-
-def _begin_handout(keys: tuple[str, ...]) -> None:
-    HANDOUT.value = HandoutWork(lessons=keys)
 
 
 def _handout(lessons: Mapping[str, Lesson], keys: tuple[str, ...]) -> None:

@@ -35,18 +35,14 @@ def lesson() -> None:
         f"Now move that pet to another zip code. Of 100 releases at ε = {exactly(loss)}, how many still show a pet in "
         f"{place}?",
         label="Your guess, of 100",
-        low=0,
         high=100,
         default=40,
     )
     shares = alone_chances(epsilon=loss, gamma=gamma, condition="paper", seed=drawn)
     there, elsewhere = (float(each) for each in shares[1])
     spared = lone_row_chance(cells=cells, n=dataset.n, condition="paper") <= gamma
-    kit.picture(
-        figure.lone_row_shares(shares, guess=guess / 100, spared=spared),
-        key="alone_shown",
-        badge=badge(PETS, seed=drawn),
-    )
+    shown = figure.lone_row_shares(shares, guess=guess / 100, spared=spared)
+    kit.picture(shown, key="alone_shown", badge=badge(PETS, seed=drawn))
     kit.show_result(
         f"If the pet is there, **{percent(there)}** of the releases show it; if not, **{percent(elsewhere)}** do"
         f"{': a count there proves it' if spared else ''}; you guessed {guess}. {kit.SIMULATED}",
@@ -65,17 +61,12 @@ def lesson() -> None:
         meaning="Q(B|X): probability that a release of X lies in B; X′ differs in one row. Pr is over the sampled "
         "data, a share γ of which has no guarantee.",
     )
-    kit.break_it(
-        "With a tiny γ, noise protects the lone row too.",
-        "γ = 0.1%",
-        {"sparse-data-gamma": kit.stop(0.001)},
-    )
+    kit.break_it("With a tiny γ, noise protects the lone row too.", "γ = 0.1%", {"sparse-data-gamma": kit.stop(0.001)})
 
 
 LESSON = kit.Lesson(
     key="sparse-data",
     question="Whose privacy is lost if the guarantee fails?",
-    group="Limits",
     place=350,
     minutes=3,
     needs="What if a guarantee may fail for a few data sets?",

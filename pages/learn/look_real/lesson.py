@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from functools import partial
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from pages.charts.words import percent, significant
 from pages.learn import kit, screen
 from pages.learn.look_real import figure
 from pages.shell.controls import stops
-from pages.shell.tasks.memory import with_progress
+from pages.shell.tasks.memory import call_with_progress
 
 VIEWS = ("Twenty releases", "Intervals that hold", "Distance of pairs")
 """Its pictures."""
@@ -37,23 +36,16 @@ def lesson() -> None:
         f"n = {n:,}, ε = {exactly(loss)}. How many of the {RELEASES} intervals ({percent(LEVEL)}) hold the slope of "
         "all people?",
         label=f"Your guess, of {RELEASES}",
-        low=0,
         high=RELEASES,
         default=15,
     )
-    seen = with_progress(
-        f"look-real|{n}|{loss}|{seed}",
-        lambda: draw_slopes(n=n, epsilon=loss, seed=seed),
-        label="Releasing samples.",
-    )
+    seen = call_with_progress("Releasing samples.", draw_slopes, n=n, epsilon=loss, seed=seed)
     chosen = kit.pictures("look-real", *VIEWS)
     badge = f"simulated: samples and preview sampler, seed {seed}"
     if chosen == VIEWS[0]:
         kit.picture(figure.twenty(seen), key="look_real_twenty", badge=badge)
     else:
-        each = with_progress(
-            f"look-real-by-epsilon|{n}|{seed}", partial(_by_epsilon, n=n, seed=seed), label="Releasing at each ε."
-        )
+        each = call_with_progress("Releasing at each ε.", _by_epsilon, n=n, seed=seed)
         draw, key = (figure.holding, "holding") if chosen == VIEWS[1] else (figure.alike, "alike")
         kit.picture(draw(each, epsilon=loss), key=f"look_real_{key}", badge=badge)
     hits = figure.counted(seen, seen.synthetic)
@@ -77,11 +69,7 @@ def lesson() -> None:
         meaning="A: released sums of products of the regressors; v: noise of the normal equations; s²: residual "
         "variance.",
     )
-    kit.break_it(
-        "With little noise, most intervals hold.",
-        "ε = 10",
-        {"look-real-epsilon": 10.0},
-    )
+    kit.break_it("With little noise, most intervals hold.", "ε = 10", {"look-real-epsilon": 10.0})
 
 
 def _by_epsilon(*, n: int, seed: int) -> Generator[float, None, dict[float, SlopeIntervals]]:
@@ -107,7 +95,6 @@ def mean_slope_words(seen: SlopeIntervals) -> str:
 LESSON = kit.Lesson(
     key="look-real",
     question="Are synthetic rows right?",
-    group="What is guaranteed",
     place=150,
     minutes=8,
     needs="linear regression; confidence intervals; synthetic rows",

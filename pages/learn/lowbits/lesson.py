@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from dpcore.core import exactly, rounded_up
 from dpcore.limits.bounds import low_bits, odds
+from pages.charts.component import draw_while_open
 from pages.charts.words import percent, percent_down
 from pages.learn import kit, screen
 from pages.learn.lowbits import figure
 from pages.shell.controls import stops
-from pages.shell.tasks.memory import with_progress
+from pages.shell.tasks.memory import call_with_progress
 
 
 def lesson() -> None:
@@ -21,39 +24,24 @@ def lesson() -> None:
         "and that reveals the count."
     )
     loss = kit.epsilon("low-bits", default=0.5, high=1.0)
-    low = int(
-        stops(
-            "The attacker must tell this count from this count plus one.",
-            (0, 1, 10, 100, 1000),
-            0,
-            key="low-bits-count",
-        )
-    )
+    counts, label = (0, 1, 10, 100, 1000), "The attacker must tell this count from this count plus one."
+    low = int(stops(label, counts, 0, key="low-bits-count"))
     with kit.more():
         seed = kit.draws_seed(
             "Textbook noise has a seed. The secure sampler has none, so a link samples its part of the picture again."
         )
     allowed = rounded_up(100 * float(odds.best_guess(0.5, epsilon=loss)))
-    guess = screen.guess_number(
+    guess = screen.guess_percent(
         "low-bits",
         f"One release at ε = {exactly(loss)}. Privacy allows at most {allowed}% right guesses between "
         f"{low} and {low + 1}, for any attack. How often is this attacker right with textbook noise?",
-        label="Your guess, percent",
-        low=0,
-        high=100,
         default=50,
-        unit="%%",
     )
-    result = with_progress(
-        f"limits-low-bits|{loss}|{low}|{seed}",
-        lambda: low_bits.attack_both(low=low, epsilon=loss, seed=seed),
-        label="Sampling and attacking 20,000 releases.",
-    )
-    kit.picture(
-        figure.verdicts(naive=result.naive, secure=result.secure, epsilon=loss, guess=guess / 100),
-        key="lowbits_verdicts",
-        badge=f"simulated: textbook noise with seed {seed}, secure sampler from the system's entropy",
-    )
+    label = "Sampling and attacking 20,000 releases."
+    result = call_with_progress(label, low_bits.attack_both, low=low, epsilon=loss, seed=seed)
+    shown = figure.verdicts(naive=result.naive, secure=result.secure, epsilon=loss, guess=guess / 100)
+    badge = f"simulated: textbook noise with seed {seed}, secure sampler from the system's entropy"
+    kit.picture(shown, key="lowbits_verdicts", badge=badge)
     certain = (
         f"{percent(result.naive.certain)} of the releases exclude one count **with certainty**, whatever ε "
         f"is. {kit.SIMULATED}"
@@ -69,7 +57,7 @@ def lesson() -> None:
         kit.show_result(f"This attack does not show it, but the release is not private: {certain}")
     if screen.revealed():
         with kit.below():
-            _show_releases(result)
+            draw_while_open("Textbook releases in detail", key="lowbits_open", content=partial(_show_releases, result))
     kit.theorem(
         r"\Pr[\text{right}]\le\frac{e^{\varepsilon}}{1+e^{\varepsilon}}",
         "The secure sampler samples whole-number noise exactly: every whole number has positive "
@@ -86,12 +74,9 @@ def lesson() -> None:
 
 def _show_releases(result: low_bits.Attacked) -> None:
     """Draw some textbook releases, and the counts that could have produced them."""
-    place = st.expander("Textbook releases in detail", key="lowbits_open", on_change="rerun")
-    if not place.open:
-        return
     low, number = result.low, len(result.outputs)
     guesses = zip(result.guesses.high, result.guesses.certain, strict=True)
-    place.dataframe(
+    st.dataframe(
         {
             "released": [repr(float(value)) for value in result.outputs],
             "last bits": [float(value).hex().split("p")[0][-4:] for value in result.outputs],
@@ -109,7 +94,6 @@ def _show_releases(result: low_bits.Attacked) -> None:
 LESSON = kit.Lesson(
     key="low-bits",
     question="Do a noisy number’s last bits reveal your row?",
-    group="Attacks",
     place=250,
     minutes=5,
     needs="the Laplace mechanism; how computers round",

@@ -8,7 +8,7 @@ from pages.charts.words import percent
 from pages.learn import kit, screen
 from pages.learn.margins import figure
 from pages.shell.controls import stops
-from pages.shell.tasks.memory import remember
+from pages.shell.tasks.memory import remember_call
 
 VIEWS = ("Twenty surveys", "±1.96 deviations", "One person, two counters")
 """Its pictures."""
@@ -31,14 +31,10 @@ def lesson() -> None:
         "margins",
         f"n = {n:,}, ε = {exactly(loss)}. How many of the {figure.SHOWN} intervals hold the population's {share}?",
         label=f"Your guess, of {figure.SHOWN}",
-        low=0,
         high=figure.SHOWN,
         default=10,
     )
-    seen = remember(
-        f"margins|{n}|{loss}|{seed}",
-        lambda: draw_surveys(n=n, population=POPULATION, epsilon=loss, surveys=SURVEYS, seed=seed),
-    )
+    seen = remember_call(draw_surveys, n=n, population=POPULATION, epsilon=loss, surveys=SURVEYS, seed=seed)
     hold, own, wider = (int(each[: figure.SHOWN].sum()) for each in seen.hits)
     chosen = kit.pictures("margins", *VIEWS)
     if chosen == VIEWS[0]:
@@ -69,17 +65,13 @@ def lesson() -> None:
         meaning=f"Z: noise of a count, ε for one row more or less; $q=e^{{-\\varepsilon}}$; α = {percent(1 - LEVEL)}. "
         "The smallest such k is the ± of a count.",
     )
-    kit.break_it(
-        "If noise is larger than the sampling error, both intervals are alike.",
-        "ε = 0.1, n = 100",
-        {"margins-epsilon": 0.1, "margins-n": kit.stop(100)},
-    )
+    settings: dict[str, float | str] = {"margins-epsilon": 0.1, "margins-n": kit.stop(100)}
+    kit.break_it("If noise is larger than the sampling error, both intervals are alike.", "ε = 0.1, n = 100", settings)
 
 
 LESSON = kit.Lesson(
     key="margins",
     question="What does ± mean?",
-    group="What is guaranteed",
     place=140,
     minutes=6,
     needs="confidence intervals; the Laplace mechanism",

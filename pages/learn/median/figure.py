@@ -33,12 +33,7 @@ ROLES = {
 """Roles of these mechanisms."""
 SEARCHES = {
     "identity": ("released", "histogram + search, measured", "circle", "histograms"),
-    "intervals-anchored": (
-        "mechanism:intervals-anchored",
-        "intervals + search, measured",
-        "square",
-        "intervals",
-    ),
+    "intervals-anchored": ("mechanism:intervals-anchored", "intervals + search, measured", "square", "intervals"),
 }
 """Role, name, shape and noun of each kind of release that is searched."""
 MAX_STEPS = 240
@@ -194,10 +189,7 @@ def under_delta(*, n: int, epsilon: float, delta: float, bits: float) -> Picture
             Wall(x=grid, y=needed, end=0.8, label="impossible if δ = 0", corner="bottom right"),
             Curve(role="theory", name="log*: δ > 0, all data (order only, no constant)", x=grid, y=stars, dash="dot"),
             Curve(
-                role=ROLES["stable"],
-                name="stable median: equal rows only",
-                x=grid,
-                y=np.full(len(grid), float(stable)),
+                role=ROLES["stable"], name="stable median: equal rows only", x=grid, y=np.full(len(grid), float(stable))
             ),
             Rule(role="ink", x=bits, label="your grid"),
         ],

@@ -13,7 +13,7 @@ from dplab.limits import medians
 from pages.learn import kit, screen
 from pages.learn.median import figure
 from pages.shell.controls import choice, stops, whole
-from pages.shell.tasks.memory import remember
+from pages.shell.tasks.memory import remember_call
 
 BITS = (1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 80, 100, 144, 200, 300, 500, 800, 1000, 1500, 2000, 3000, 5000, 8000, 10_000)
 WALKS = {
@@ -54,8 +54,7 @@ def lesson() -> None:
     )
     chosen = kit.pictures("median", *VIEWS)
     if chosen == VIEWS[3]:
-        _under_delta(n=n, loss=loss, delta=delta, bits=bits)
-        return
+        return _under_delta(n=n, loss=loss, delta=delta, bits=bits)
     if chosen == VIEWS[0]:
         _success(n=n, loss=loss, delta=delta, bits=bits, guess=guess, drawn=seed)
     else:
@@ -91,9 +90,7 @@ def lesson() -> None:
         meaning="All rows hold v, one of $2^b$ values. Pr[v]: probability of the answer v. For δ = 0 only.",
     )
     kit.break_it(
-        "On a coarse grid the exponential mechanism is nearly always right.",
-        "Ten bits",
-        {"median-bits": kit.stop(10)},
+        "On a coarse grid the exponential mechanism is nearly always right.", "Ten bits", {"median-bits": kit.stop(10)}
     )
 
 
@@ -134,26 +131,15 @@ def typeset(chance: str) -> str:
 def _success(*, n: int, loss: float, delta: float, bits: float, guess: float, drawn: int) -> None:
     """Draw the probability of the right median by grid size."""
     grid = np.unique(np.append(np.geomspace(1, 10_000, 160), bits))
-    kit.picture(
-        figure.success(
-            chances=medians.chances(grid, n=n, epsilon=loss, delta=delta),
-            n=n,
-            epsilon=loss,
-            delta=delta,
-            bits=bits,
-            guess=guess,
-            measured=remember(
-                f"limits-median|{n}|{loss}|{drawn}",
-                lambda: {
-                    key: medians.measured_chances(n=n, epsilon=loss, seed=drawn, key=key)
-                    for key in medians.SEARCHED_ENTRIES
-                },
-            ),
-        ),
-        key="median_success",
-        badge=f"curves: exact theory · dots: simulated, preview sampler, seed {drawn}",
-        presented_roles={"mechanism:exponential_median", "mechanism:stable_median"},
-    )
+    chances = medians.chances(grid, n=n, epsilon=loss, delta=delta)
+    measured = {
+        key: remember_call(medians.measured_chances, n=n, epsilon=loss, seed=drawn, key=key)
+        for key in medians.SEARCHED_ENTRIES
+    }
+    shown = figure.success(chances=chances, n=n, epsilon=loss, delta=delta, bits=bits, guess=guess, measured=measured)
+    badge = f"curves: exact theory · dots: simulated, preview sampler, seed {drawn}"
+    roles = {"mechanism:exponential_median", "mechanism:stable_median"}
+    kit.picture(shown, key="median_success", badge=badge, presented_roles=roles)
 
 
 def _walk(*, n: int, epsilon: float, delta: float, bits: float, seed: int, steps: bool) -> None:
@@ -161,21 +147,15 @@ def _walk(*, n: int, epsilon: float, delta: float, bits: float, seed: int, steps
     chosen = choice("Mechanism", WALKS, key="median-walk")
     if chosen in SEARCHES:
         key = SEARCHES[chosen]
-        walk_measured = remember(
-            f"limits-walk|{key}|{n}|{epsilon}|{seed}",
-            lambda: medians.measured_walk(n=n, epsilon=epsilon, seed=seed, key=key),
-        )
-        kit.picture(
-            figure.measured_walk(n=n, walk=walk_measured, key=key),
-            key="median_measured",
-            badge=f"simulated: {medians.TRIALS} releases of each data set, preview sampler, seed {seed}",
-        )
-        kit.show_result(
+        walk_measured = remember_call(medians.measured_walk, n=n, epsilon=epsilon, seed=seed, key=key)
+        shown = figure.measured_walk(n=n, walk=walk_measured, key=key)
+        badge = f"simulated: {medians.TRIALS} releases of each data set, preview sampler, seed {seed}"
+        kit.picture(shown, key="median_measured", badge=badge)
+        return kit.show_result(
             "Corollary 5.2: a binary search in an accurate release of intervals always ends at v. So on "
             f"grids too fine for n and ε, no ε-private release is accurate. Shown on 2^{medians.WALK_BITS} "
             f"cells. {kit.SIMULATED}"
         )
-        return
     walk = medians.exact_walk(chosen, bits=bits, n=n, epsilon=epsilon, delta=delta)
     if steps:
         kit.picture(figure.walk_factors(key=chosen, walk=walk), key="median_steps", badge="exact theory")
@@ -186,7 +166,6 @@ def _walk(*, n: int, epsilon: float, delta: float, bits: float, seed: int, steps
 LESSON = kit.Lesson(
     key="median",
     question="Can a private method find the median?",
-    group="Limits",
     place=310,
     minutes=8,
     needs="differential privacy with δ = 0; the exponential mechanism",

@@ -22,15 +22,11 @@ def lesson() -> None:
     percents = whole("The attacker's belief before, percent", 1, 99, 10, key="odds-prior")
     delta = stops("δ", (0, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2), 0, key="odds-delta")
     prior = percents / 100
-    guess = screen.guess_number(
+    guess = screen.guess_percent(
         "odds",
         f"The attacker thinks it is {percents}% likely. After a release at ε = "
         f"{exactly(loss)}{' and δ = 0' if delta else ''}, how likely can the attacker think it, at most?",
-        label="Your guess, percent",
-        low=0,
-        high=100,
         default=50,
-        unit="%%",
     )
     badge = "exact theory: attacker knows all other rows, or rows are independent"
     largest = float(odds.posterior_range([prior], epsilon=loss)[1][0])
@@ -62,7 +58,6 @@ def lesson() -> None:
 LESSON = kit.Lesson(
     key="odds",
     question="What does an ε mean to someone who suspects you?",
-    group="What is guaranteed",
     place=110,
     minutes=4,
     needs="odds and Bayes' rule",

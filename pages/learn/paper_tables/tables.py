@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -33,7 +33,7 @@ from pages.learn.paper_tables import simulated
 from pages.shell.controls import choice, stops, whole
 from pages.shell.links import in_link
 from pages.shell.presentation import set_extra_height
-from pages.shell.tasks.memory import remember, with_progress
+from pages.shell.tasks.memory import remember, remember_call, with_progress
 
 BETA, DELTA = 0.05, 1e-6
 ALPHAS, ROWS = (0.01, 0.02, 0.05, 0.1, 0.2), (1000, 10_000, 100_000, 1_000_000)
@@ -76,11 +76,8 @@ def _polynomials(loss: float) -> SystemTable:
     attributes = whole("Attributes d", 4, 64, 64, key="printed-attributes")
     width = whole("Attributes of a query k", 2, 12, 8, key="printed-width")
     alpha, attributes, n = _alpha(), max(attributes, width), _rows()
-    table = polynomial_table(attributes=attributes, width=width, alpha=alpha, n=n, epsilon=loss, beta=BETA)
-
-    def run() -> Picture:
-        simulated_run = run_sanitizer(attributes=attributes, width=width, alpha=alpha, epsilon=loss, seed=SEED)
-        return simulated.sanitizer(simulated_run, alpha=alpha)
+    settings: dict[str, Any] = {"attributes": attributes, "width": width, "alpha": alpha, "epsilon": loss}
+    table = polynomial_table(n=n, beta=BETA, **settings)
 
     def survey() -> Picture:
         few = min(attributes, MAX_ON_CELLS)
@@ -103,6 +100,9 @@ def _polynomials(loss: float) -> SystemTable:
         about = f"{queries.count:,} queries about any of {queries.width} of {queries.domain.attributes} attributes"
         return method_errors(runs, about=about, n=n)
 
+    def run() -> Picture:
+        return simulated.sanitizer(run_sanitizer(seed=SEED, **settings), alpha=alpha)
+
     return SystemTable(table=table, run=run, survey=survey)
 
 
@@ -115,17 +115,11 @@ def _population(loss: float) -> SystemTable:
     titles = {key: build(1).title for key, build in CLASSES.items()}
     name = choice("Query class", titles, key="printed-class")
     bits, alpha = whole("Bits of the universe", 2, MAX_BITS, 10, key="printed-bits"), _alpha()
-    table = population_table(name, bits=bits, alpha=alpha, epsilon=loss, beta=BETA)
-
-    def run() -> Picture:
-        errors = population_errors(name, bits=bits, alpha=alpha, epsilon=loss, beta=BETA)
-        return simulated.population(errors, alpha=alpha)
-
+    settings: dict[str, Any] = {"bits": bits, "alpha": alpha, "epsilon": loss, "beta": BETA}
     return SystemTable(
-        table=table,
-        run=run,
-        simulated=False,
-    )
+        table=population_table(name, **settings), simulated=False,
+        run=lambda: simulated.population(population_errors(name, **settings), alpha=alpha),
+    )  # fmt: skip
 
 
 def _open(loss: float) -> SystemTable:
@@ -137,33 +131,32 @@ def _open(loss: float) -> SystemTable:
 def _intervals(loss: float) -> SystemTable:
     bits = whole("Bits of the line", 2, 12, 10, key="printed-bits")
     alpha = _alpha()
-
-    def run() -> Picture:
-        simulated_run = run_intervals(bits=bits, alpha=alpha, epsilon=loss, beta=BETA, seed=SEED)
-        return simulated.intervals(simulated_run, alpha=alpha)
-
-    return SystemTable(table=interval_table(bits=bits, alpha=alpha, epsilon=loss, beta=BETA), run=run)
+    settings: dict[str, Any] = {"bits": bits, "alpha": alpha, "epsilon": loss, "beta": BETA}
+    table = interval_table(**settings)
+    return SystemTable(table=table, run=lambda: simulated.intervals(run_intervals(seed=SEED, **settings), alpha=alpha))
 
 
 def _rectangles(loss: float) -> SystemTable:
     levels, n = whole("Levels of cuts L", 3, 4, 3, key="printed-levels"), _rows()
-    build = partial(rectangle_table, levels=levels, n=n, epsilon=loss, beta=BETA, seed=SEED)
-    return SystemTable(table=remember(f"rectangles|{levels}|{n}|{loss}", build))
+    table = remember_call(rectangle_table, levels=levels, n=n, epsilon=loss, beta=BETA, seed=SEED)
+    return SystemTable(table=table)
 
 
 def _halfspaces(loss: float) -> SystemTable:
     dimensions = whole("Dimensions d", 2, 64, 10, key="printed-dimensions")
     margin = stops("Margin γ", (0.05, 0.1, 0.2, 0.5), 0.5, key="printed-margin")
     alpha = _alpha()
-
-    def run() -> Picture:
-        simulated_run = run_halfspaces(
-            dimensions=dimensions, margin=margin, alpha=alpha, epsilon=loss, beta=BETA, seed=SEED
-        )
-        return simulated.halfspaces(simulated_run, alpha=alpha)
-
-    table = halfspace_table(dimensions=dimensions, margin=margin, alpha=alpha, epsilon=loss, beta=BETA)
-    return SystemTable(table=table, run=run)
+    settings: dict[str, Any] = {
+        "dimensions": dimensions,
+        "margin": margin,
+        "alpha": alpha,
+        "epsilon": loss,
+        "beta": BETA,
+    }
+    return SystemTable(
+        table=halfspace_table(**settings),
+        run=lambda: simulated.halfspaces(run_halfspaces(seed=SEED, **settings), alpha=alpha),
+    )
 
 
 def _weights(loss: float) -> SystemTable:

@@ -86,11 +86,9 @@ def step(*, polynomial: Polynomial) -> Picture:
 def against_rows(*, errors: PredictedErrors, width: int, attributes: int) -> Picture:
     """Return the predicted worst error against n: of polynomials, and of noise in every answer."""
     gains = errors.gains()
-    where = (
-        f"from {gains[0]:,} to {gains[-1]:,} rows polynomials have the least error"
-        if len(gains)
-        else "at no tried number of rows do polynomials have the smallest error"
-    )
+    where = "at no tried number of rows do polynomials have the smallest error"
+    if len(gains):
+        where = f"from {gains[0]:,} to {gains[-1]:,} rows polynomials have the least error"
     if len(gains) and gains[-1] < errors.rows[-1]:
         where += "; beyond, noise in every answer has"
     floor = 1e-4

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from dpcore.core import Floats, exactly
@@ -45,17 +47,14 @@ def lesson() -> None:
     degree_table = degrees(attributes=attributes, width=width)
     needed = degree_table.needed(bias)
     counts = degree_table.counts[needed - 1]
-    errors = remember(
-        f"limits-polynomials|{attributes}|{width}|{loss}|{delta}",
-        lambda: predicted_errors(attributes=attributes, width=width, epsilon=loss, delta=delta, rows=ROWS),
-    )
+    work = partial(predicted_errors, attributes=attributes, width=width, epsilon=loss, delta=delta, rows=ROWS)
+    errors = remember(f"limits-polynomials|{attributes}|{width}|{loss}|{delta}", work)
     chosen = kit.pictures("polynomials", *VIEWS)
     if chosen == VIEWS[0]:
         kit.picture(figure.biases(degrees=degree_table, bias=bias, guess=guess), key="polynomials_bias", badge=BADGE)
     elif chosen == VIEWS[1]:
-        kit.picture(
-            figure.step(polynomial=best_polynomial(width=width, degree=needed)), key="polynomials_step", badge=BADGE
-        )
+        shown = figure.step(polynomial=best_polynomial(width=width, degree=needed))
+        kit.picture(shown, key="polynomials_step", badge=BADGE)
     else:
         shown = figure.against_rows(errors=errors, width=width, attributes=attributes)
         kit.picture(shown, key="polynomials_rows", badge=f"{BADGE}; ε = {exactly(loss)}, δ = {exactly(delta)}")
@@ -81,27 +80,21 @@ def lesson() -> None:
         meaning="Enough for a p(s) within γ of 0 at s = 0, and within γ of 1 for larger s. A row has s of the k "
         "attributes.",
     )
-    kit.break_it(
-        "A small γ needs a high degree, and then few counts are saved.",
-        "γ = 1%, k = 6",
-        {"polynomials-bias": "0.01", "polynomials-width": 6},
-    )
+    settings: dict[str, float | str] = {"polynomials-bias": "0.01", "polynomials-width": 6}
+    kit.break_it("A small γ needs a high degree, and then few counts are saved.", "γ = 1%, k = 6", settings)
 
 
 def _rows(errors: Floats, allowed: float) -> str:
     """Return the number of rows from which the worst error is allowed, as a sentence."""
     enough = ROWS[errors <= allowed]
-    return (
-        f"answers have an error this small from about {significant(float(enough[0]))} rows"
-        if len(enough)
-        else f"some answers have a larger error even at {significant(float(ROWS[-1]))} rows"
-    )
+    if not len(enough):
+        return f"some answers have a larger error even at {significant(float(ROWS[-1]))} rows"
+    return f"answers have an error this small from about {significant(float(enough[0]))} rows"
 
 
 LESSON = kit.Lesson(
     key="polynomials",
     question="Can few counts answer very many queries?",
-    group=kit.SYSTEMS,
     place=420,
     minutes=8,
     needs="polynomials; binomial coefficients",

@@ -32,12 +32,8 @@ def separation(*, folded: Separation, net: Floats, n: int, limit: float | None, 
     losses = {"folded count": folded.chances(), "net mechanism, at least": reaching(net)}
     roles = dict(zip(losses, ("theory", "mechanism:net"), strict=True))
     furthest = max(2.0, *(float(reached.max()) for reached, _ in losses.values()))
-    x = Axis(
-        title="privacy loss between two samples, at least",
-        log=furthest > LONG,
-        low=folded.epsilon / 2 if furthest > LONG else 0,
-        high=furthest * 1.05,
-    )
+    title = "privacy loss between two samples, at least"
+    x = Axis(title=title, log=furthest > LONG, low=folded.epsilon / 2 if furthest > LONG else 0, high=furthest * 1.05)
     tends = f", which tends to {percent(limit)} for large n" if limit is not None else ""
     shown = lesson_picture(
         title="Two samples of one population",
@@ -78,12 +74,7 @@ def needed_epsilon(*, rows: Sequence[int], epsilons: Sequence[float], beta: floa
     return lesson_picture(
         title="Largest ε for a net mechanism",
         x=Axis(title="rows n of each sample", log=True, low=rows[0] * 0.8, high=rows[-1] * 1.25, ticks=tuple(rows)),
-        y=Axis(
-            title="ε, at most",
-            log=True,
-            low=float(needed.min()) / 3,
-            high=float(needed.max()) * 3,
-        ),
+        y=Axis(title="ε, at most", log=True, low=float(needed.min()) / 3, high=float(needed.max()) * 3),
         marks=[
             Curve(role="theory", name="1/√n", x=places, y=1 / np.sqrt(places)),
             Dots(role="mechanism:net", name="net mechanism, measured", x=places, y=needed),
@@ -128,11 +119,5 @@ def _steps(name: str, *, role: str, x: Axis, losses: Floats, chances: Floats) ->
     hover_texts = [
         f"{name} {significant(loss)}: {percent(chance)}" for loss, chance in zip(losses, chances, strict=True)
     ]
-    return Curve(
-        role=role,
-        name=name,
-        x=[x.low or 0, *losses],
-        y=[*chances, 0.0],
-        step=True,
-        hover=[hover_texts[0], *hover_texts],
-    )
+    hover = [hover_texts[0], *hover_texts]
+    return Curve(role=role, name=name, x=[x.low or 0, *losses], y=[*chances, 0.0], step=True, hover=hover)

@@ -10,9 +10,8 @@ from pages.charts.words import percent, significant
 from pages.learn import kit, screen
 from pages.learn.population import figure
 from pages.learn.population.own_data import own_data
-from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import stops
-from pages.shell.tasks.memory import remember
+from pages.shell.tasks.memory import remember_call
 
 FAR = 4
 """Ratio of the count's spread to the ruler's length from which folded counts are nearly independent."""
@@ -36,26 +35,20 @@ def lesson() -> None:
         "Privacy budget ε", losses, 0.1, key="population-epsilon", help_text="The folded count has length m = 2/ε."
     )
     n = int(stops("Rows n of each sample", (10, 100, 1000, 10_000, 100_000), 10_000, key="population-n"))
-    guess = screen.guess_number(
+    guess = screen.guess_percent(
         "population",
         f"ε = {exactly(loss)} protects every row. For how many pairs of samples from one population "
         "is some output **e times more likely** under one of "
         f"them{f' (a loss of 1, {significant(1 / loss)} times ε)' if loss < 1 else ''}?",
-        label="Your guess, percent of all pairs",
-        low=0,
-        high=100,
         default=0,
-        unit="%%",
+        of=" of all pairs",
     )
-    folded = remember(f"limits-population|{n}|{loss}", lambda: distributional.separation(n=n, epsilon=loss))
+    folded = remember_call(distributional.separation, n=n, epsilon=loss)
     net = _pairs(n).losses(loss)
     if kit.pictures("population", *VIEWS) == VIEWS[1]:
         measured = [_pairs(each).max_epsilon(loss=1.0, beta=BETA) for each in ROWS]
-        kit.picture(
-            figure.needed_epsilon(rows=ROWS, epsilons=measured, beta=BETA),
-            key="population_needed",
-            badge=f"simulated: {PAIRS} pairs of samples each, seed 1",
-        )
+        shown = figure.needed_epsilon(rows=ROWS, epsilons=measured, beta=BETA)
+        kit.picture(shown, key="population_needed", badge=f"simulated: {PAIRS} pairs of samples each, seed 1")
     else:
         _show_separation(folded, net, n=n, loss=loss, guess=guess)
     kit.show_result(
@@ -81,18 +74,12 @@ def lesson() -> None:
         meaning="Noise protects every row. It does "
         f"{'not' if folded.beta(1.0) else 'here, up to a loss of 1, also'} hide which sample was asked.",
     )
-    kit.break_it(
-        "The count of ten people varies little.",
-        "Ten rows",
-        {"population-n": kit.stop(10)},
-    )
+    kit.break_it("The count of ten people varies little.", "Ten rows", {"population-n": kit.stop(10)})
 
 
 def _pairs(n: int) -> net_samples.NetPairs:
     """Return pairs of samples with n rows."""
-    return remember(
-        f"limits-net-samples|{n}", lambda: net_samples.draw_pairs(rows=n, points=NET_POINTS, pairs=PAIRS, seed=1)
-    )
+    return remember_call(net_samples.draw_pairs, rows=n, points=NET_POINTS, pairs=PAIRS, seed=1)
 
 
 def _show_separation(folded: distributional.Separation, net: Floats, *, n: int, loss: float, guess: int) -> None:
@@ -101,11 +88,9 @@ def _show_separation(folded: distributional.Separation, net: Floats, *, n: int, 
         limit = distributional.limit_far(loss)
     except ParameterError:
         limit = None
-    kit.picture(
-        figure.separation(folded=folded, net=net, n=n, limit=limit, guess=guess / 100),
-        key="population_apart",
-        badge=f"folded count: exact theory · net mechanism: {PAIRS} simulated pairs, seed 1",
-    )
+    shown = figure.separation(folded=folded, net=net, n=n, limit=limit, guess=guess / 100)
+    badge = f"folded count: exact theory · net mechanism: {PAIRS} simulated pairs, seed 1"
+    kit.picture(shown, key="population_apart", badge=badge)
 
 
 def distributional_words(folded: distributional.Separation, net: Floats, *, n: int) -> str:
@@ -141,25 +126,20 @@ def distributional_words(folded: distributional.Separation, net: Floats, *, n: i
 
 def without_replacement(n: int) -> str:
     """Return why the definition samples without replacement."""
+    rare = f"about $2^{{{1 - n}}}$" if n > 20 else percent(distributional.giveaway(n=n, replacement=True))
     return (
         "**Why without replacement?** Let a mechanism publish whether its sample is one database D*. This "
         "is not differentially private. With replacement (n fair coins), D* is very rare: two samples are "
-        f"told apart in only {_rare(n)} of pairs. A guarantee about samples does not notice this. Without "
+        f"told apart in only {rare} of pairs. A guarantee about samples does not notice this. Without "
         "replacement, from D* and one more row, it is "
         f"{percent(distributional.giveaway(n=n, replacement=False))} of pairs, more than 1/(n + 1)². "
         f"{kit.THEORY}"
     )
 
 
-def _rare(n: int) -> str:
-    """Return the share of distinguished pairs with replacement, which may be too small for a float."""
-    return f"about $2^{{{1 - n}}}$" if n > 20 else percent(distributional.giveaway(n=n, replacement=True))
-
-
 LESSON = kit.Lesson(
     key="population",
     question="Does protecting each row also hide the sample?",
-    group="What is guaranteed",
     place=130,
     minutes=6,
     needs="differential privacy; sampling without replacement",
@@ -171,6 +151,4 @@ LESSON = kit.Lesson(
     point=((25, 50),),
     show=lesson,
     own_data=own_data,
-    workbench="learn/page.py",
-    workbench_link={"lesson": "population", **OWN_DATA},
 )

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpcore.core import Floats, Integers
 from dplab.sparse import Growth, LossFigure
-from pages.charts.picture import BEHIND, Anchor, Axis, Bars, Curve, Dots, Heat, Mark, Picture, Rule, Wall, Words
+from pages.charts.picture import BEHIND, Axis, Bars, Curve, Dots, Heat, Mark, Picture, Rule, Wall, Words
 from pages.charts.words import percent, short_numbers, significant
 from pages.learn.pictures import guess_rule
 
@@ -68,22 +68,12 @@ def panel(*, counts: Integers, name: str, top: int, grid: bool) -> Picture:
         step = 10 ** max(0, len(str(top)) - 2)
         round_counts = np.unique(step * np.floor(top * np.linspace(0, 1, 5) ** 2 / step)).tolist()
         x = Axis(title="cell", low=0, high=len(counts))
-        y = Axis(
-            title="rows (square-root scale)",
-            low=0,
-            high=math.sqrt(top),
-            ticks=(0.0,),
-            named={math.sqrt(rows): f"{rows:,.0f}" for rows in round_counts},
-        )
-    return Picture(
-        title=f"Histogram, {name}",
-        x=x,
-        y=y,
-        marks=[mark],
-        sentence=f"{name[0].upper()}{name[1:]}: {int((counts > 0).sum()):,} of {len(counts):,} cells hold rows.",
-        table={"cell": cells.tolist(), "rows": counts.tolist()},
-        height=280 if grid else 230,
-    )
+        named = {math.sqrt(rows): f"{rows:,.0f}" for rows in round_counts}
+        y = Axis(title="rows (square-root scale)", low=0, high=math.sqrt(top), ticks=(0.0,), named=named)
+    sentence = f"{name[0].upper()}{name[1:]}: {int((counts > 0).sum()):,} of {len(counts):,} cells hold rows."
+    table = {"cell": cells.tolist(), "rows": counts.tolist()}
+    height = 280 if grid else 230
+    return Picture(title=f"Histogram, {name}", x=x, y=y, marks=[mark], sentence=sentence, table=table, height=height)
 
 
 def losses(*, simulations: LossFigure, projected: bool) -> Picture:
@@ -110,7 +100,7 @@ def losses(*, simulations: LossFigure, projected: bool) -> Picture:
         mean, role = float(loss.mean()), ROLES[name]
         label = f"mean {significant(mean)}" if name != THRESHOLD else ""  # a third line of words would lie over dots
         marks += [
-            Rule(role=role, x=mean, dash="dash", label=label, line=line, side=_side(mean, right)),
+            Rule(role=role, x=mean, dash="dash", label=label, line=line, side="left" if mean > right / 2 else "right"),
             Dots(
                 role=role,
                 name=name,
@@ -138,11 +128,6 @@ def losses(*, simulations: LossFigure, projected: bool) -> Picture:
         table={name: short_numbers(np.sort(loss)) for name, loss, _, _ in shown},
         height=280,
     )
-
-
-def _side(mean: float, right: float) -> Anchor:
-    """Return the side of a rule that has more room for words."""
-    return "left" if mean > right / 2 else "right"
 
 
 def losses_guessed(*, simulations: LossFigure, guess: float) -> Picture:
@@ -272,18 +257,10 @@ def lone_pet(shares: Floats, *, spared: bool) -> Picture:
     for column, (case, role) in enumerate(CASES.items()):
         start, values = np.arange(2) - 0.34 + 0.36 * column, shares[:, column]
         hover = [f"{name}, {case}: {percent(share)}" for name, share in zip(names, values.tolist(), strict=True)]
-        marks.append(
-            Bars(
-                role=role,
-                name=case,
-                start=start,
-                end=start + WIDE,
-                value=values,
-                across=True,
-                opacity=0.85,
-                hover=hover,
-            )
+        bars = Bars(
+            role=role, name=case, start=start, end=start + WIDE, value=values, across=True, opacity=0.85, hover=hover
         )
+        marks.append(bars)
         marks += [
             Words(role="ink", text=percent(share), x=share, y=place + WIDE / 2, align="left", shift=(4, 0), ground=True)
             for place, share in zip(start.tolist(), values.tolist(), strict=True)

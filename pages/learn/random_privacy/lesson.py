@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from dpcore.core import Integers, exactly, rounded_up
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
-from dplab.sparse import (
-    LossFigure,
-    grid_example,
-    line_example,
-    projected_losses,
-    rows_needed,
-    simulated_noise,
-)
+from dplab.sparse import LossFigure, grid_example, line_example, projected_losses, rows_needed, simulated_noise
 from pages.charts.words import significant
 from pages.learn import kit, screen
 from pages.learn.random_privacy import charts
 from pages.learn.random_privacy.controls import GRID_ROWS, RandomPrivacySettings
 from pages.learn.random_privacy.own_data import own_data
-from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import choice, stops
-from pages.shell.tasks.memory import remember
+from pages.shell.tasks.memory import remember_call
 
 VIEWS = ("Total errors", "The histograms", "Growth of the error")
 FIGURES = {"figure-1": "25 cells, 2 full (the paper's Figure 1)", "figure-2": "400 cells, 16 full (Figure 2)"}
@@ -124,7 +116,7 @@ def _show_theorem(settings: RandomPrivacySettings, *, cells: int, rows: int) -> 
     gamma = settings.gamma
     paper, sharper = (lone_row_chance(cells=cells, n=rows, condition=each) for each in ("paper", "sharper"))
     needed = rows_needed(cells=cells, gamma=gamma, condition=settings.condition)
-    few, many = remember(f"limits-growth|{rows}|{settings.epsilon}", lambda: widened(epsilon=settings.epsilon, n=rows))
+    few, many = remember_call(widened, epsilon=settings.epsilon, n=rows)
     open_question = (
         "**The paper leaves open**: if few cells are non-empty, must every private method have a total "
         "error of k/(εn)? Measured here, not proved, with two non-empty cells, after the projection. The "
@@ -157,7 +149,6 @@ def _show_theorem(settings: RandomPrivacySettings, *, cells: int, rows: int) -> 
 LESSON = kit.Lesson(
     key="random",
     question="What if a guarantee may fail for a few data sets?",
-    group="Limits",
     place=340,
     minutes=6,
     needs="Is noise in every bar necessary?",
@@ -169,6 +160,4 @@ LESSON = kit.Lesson(
     point=((3, 12),),
     show=lesson,
     own_data=own_data,
-    workbench="learn/page.py",
-    workbench_link={"lesson": "random", **OWN_DATA},
 )

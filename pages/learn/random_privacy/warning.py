@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import streamlit as st
@@ -33,10 +33,8 @@ def pet_names() -> tuple[int, int]:
 def alone_chances(*, epsilon: float, gamma: float, condition: str, seed: int) -> Floats:
     """Return the shares of releases with a count above 0 in the lone pet's cell: (2 mechanisms, there or elsewhere)."""
     dataset = remember(f"dataset|{PETS.key}", PETS.dataset)
-    return remember(
-        f"alone|{epsilon}|{gamma}|{condition}|{seed}",
-        lambda: shown_chances(dataset, epsilon=epsilon, gamma=gamma, condition=condition, seed=seed, trials=TRIALS),
-    )
+    work = partial(shown_chances, dataset, epsilon=epsilon, gamma=gamma, condition=condition, seed=seed, trials=TRIALS)
+    return remember(f"alone|{epsilon}|{gamma}|{condition}|{seed}", work)
 
 
 def lone_place() -> str:

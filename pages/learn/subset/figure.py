@@ -107,14 +107,7 @@ def by_questions(
     ends = (min(grid[0], people) * 0.9, max(grid[-1], people) * 1.1)
     return lesson_picture(
         title="Fewer queries",
-        x=Axis(
-            title="queries",
-            log=True,
-            form=",",
-            ticks=QUESTION_TICKS,
-            low=ends[0],
-            high=ends[1],
-        ),
+        x=Axis(title="queries", log=True, form=",", ticks=QUESTION_TICKS, low=ends[0], high=ends[1]),
         y=SHARE,
         marks=[
             runs("attack, measured", grid, shares.by_questions, share=1.0),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from dpcore.core import Booleans, exactly
@@ -13,7 +15,6 @@ from pages.charts.words import percent
 from pages.learn import kit, screen
 from pages.learn.subset import figure
 from pages.learn.subset.own_data import own_data
-from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import choice, stops, whole
 from pages.shell.presentation import outside_presentation, presentation_place
 from pages.shell.tasks.memory import remember, with_progress
@@ -52,16 +53,12 @@ def lesson() -> None:
         drawn = kit.draws_seed()
     truth, words = secret_bits(secret, people=people, seed=drawn)
     people = len(truth)
-    guess = screen.guess_number(
+    guess = screen.guess_percent(
         "subset",
         f"{people} people and {questions:,} answers, each with an error of up to {error} "
         f"{'person' if error == 1 else 'people'}. Which "
         "share of the secret bits does the attack find?",
-        label="Your guess, percent",
-        low=0,
-        high=100,
         default=60,
-        unit="%%",
     )
     kind = "generated" if secret == "generated" else "bundled sample"
     badge = f"true: {kind} · answers: simulated, preview sampler, seed {drawn}"
@@ -73,11 +70,8 @@ def lesson() -> None:
         label="Solving for the bits with more and more answers.",
     )
     share = float(((attack.estimates[0] > 0.5) == truth).mean())
-    swept = with_progress(
-        f"limits-subset|{key}|{error}",
-        lambda: subset_sums.sweep(masks, truth, error=error, seed=drawn + 3),
-        label="Attacking.",
-    )
+    work = partial(subset_sums.sweep, masks, truth, error=error, seed=drawn + 3)
+    swept = with_progress(f"limits-subset|{key}|{error}", work, label="Attacking.")
     attacks = swept.by_noise[int(np.argmin(np.abs(swept.errors - error)))]
     usual = float(attacks.mean())
     blind = max(float(truth.mean()), 1 - float(truth.mean()))
@@ -98,9 +92,8 @@ def lesson() -> None:
     elif chosen == VIEWS[1]:
         kit.picture(fewer, key="subset_questions", badge=f"{badge} · least squares")
     else:
-        kit.picture(
-            figure.bits(truth=truth, estimates=attack.estimates[0], words=words), key="subset_bits", badge=badge
-        )
+        bits = figure.bits(truth=truth, estimates=attack.estimates[0], words=words)
+        kit.picture(bits, key="subset_bits", badge=badge)
     promised = float(np.interp(error, swept.levels, swept.proved))
     nothing = (
         f" At this noise the theorem guarantees nothing. Still, all {len(attacks)} least-squares attacks "
@@ -109,8 +102,7 @@ def lesson() -> None:
         else ""
     )
     private = remember(
-        f"limits-curator|{key}|{loss}",
-        lambda: subset_sums.private_share(masks, truth, epsilon=loss, seed=drawn + 4),
+        f"limits-curator|{key}|{loss}", lambda: subset_sums.private_share(masks, truth, epsilon=loss, seed=drawn + 4)
     )
     kit.theorem(
         r"\#\{\text{wrong bits}\}\le\frac{4mE^2}{s^2}",
@@ -122,11 +114,7 @@ def lesson() -> None:
         meaning="Least squares on m answers with errors up to E. s is the smallest singular value of the 0-1 matrix of "
         f"people and groups.{nothing}",
     )
-    kit.break_it(
-        f"Noise well above √n hides many bits from {questions:,} queries.",
-        "±40 people",
-        {"subset-noise": 40},
-    )
+    kit.break_it(f"Noise well above √n hides many bits from {questions:,} queries.", "±40 people", {"subset-noise": 40})
 
 
 def secret_bits(secret: str, *, people: int, seed: int) -> tuple[Booleans, tuple[str, str]]:
@@ -142,7 +130,6 @@ def secret_bits(secret: str, *, people: int, seed: int) -> tuple[Booleans, tuple
 LESSON = kit.Lesson(
     key="subset",
     question="Can you reconstruct secrets from noisy counts?",
-    group="Attacks",
     place=220,
     minutes=6,
     needs="least squares",
@@ -154,6 +141,4 @@ LESSON = kit.Lesson(
     point=((90, 100),),
     show=lesson,
     own_data=own_data,
-    workbench="learn/page.py",
-    workbench_link={"lesson": "subset", **OWN_DATA},
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -53,11 +55,8 @@ def own_data() -> None:
     people = len(truth)
     masks = subset_sum.random_groups(Preview(drawn + 1), people=people, groups=questions)
     key = f"{source.key}|{first}|{last}|{people}|{questions}|{drawn}"
-    swept = with_progress(
-        f"own-subset|{key}|{error}",
-        lambda: subset_sums.sweep(masks, truth, error=error, seed=drawn + 3),
-        label="Attacking.",
-    )
+    work = partial(subset_sums.sweep, masks, truth, error=error, seed=drawn + 3)
+    swept = with_progress(f"own-subset|{key}|{error}", work, label="Attacking.")
     share = float(swept.by_noise[int(np.argmin(np.abs(swept.errors - error)))].mean())
     blind = max(float(truth.mean()), 1 - float(truth.mean()))
     st.header(f"The attack finds {percent(share)} of {people:,} secret bits; a constant guess finds {percent(blind)}")

@@ -6,7 +6,7 @@ import numpy as np
 
 from dpcore.core import exactly
 from dplab.limits.tracing import ACCUSED, LOSSES, TracedShares, ceilings
-from pages.charts.picture import Axis, Curve, Picture, Rule
+from pages.charts.picture import Axis, Curve, Picture, Rule, budget_axis
 from pages.charts.words import percent
 from pages.learn.pictures import epsilon_rule, guess_rule, impossible_side, lesson_picture, runs
 
@@ -19,10 +19,7 @@ def over_epsilon(shares: TracedShares, *, delta: float, epsilon: float | None, g
     means = shares.losses.mean(axis=1)
     return lesson_picture(
         title="How much noise stops it",
-        x=Axis(
-            title="← more private · ε · more accurate →", log=True, low=LOSSES[0] * 0.8, high=LOSSES[-1] * 1.25,
-            ticks=(0.1, 1, 10, 100),
-        ),
+        x=budget_axis(LOSSES, title="← more private · ε · more accurate →", ticks=(0.1, 1, 10, 100)),
         y=SHARE,
         marks=[
             impossible_side(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from dpcore.core import exactly, rounded_up
 from dpcore.limits.attacks.tracing import ceiling, rows_wall
 from dplab.limits import tracing
@@ -32,15 +34,11 @@ def lesson() -> None:
     epsilon = stops("Privacy budget ε of all averages", tracing.LOSSES, 1.0, key="tracing-noise", help_text=EPSILON)
     with kit.more():
         seed = kit.draws_seed()
-    guess = screen.guess_number(
+    guess = screen.guess_percent(
         "tracing",
         f"The attacker may wrongly accuse {percent(tracing.ACCUSED)} of the others. Which share of the {members:,} "
         f"members is found from {attributes:,} {'private' if noisy else 'exact'} averages?",
-        label="Your guess, percent",
-        low=0,
-        high=100,
         default=20,
-        unit="%%",
     )
     key, applied = f"{attributes}|{members}|{seed}", epsilon if noisy else None
 
@@ -61,11 +59,8 @@ def lesson() -> None:
         kit.picture(traced_scores(traced), key="tracing_scores", badge=badge)
     else:
         sizes = [size for size in tracing.ATTRIBUTES if size <= attributes]
-        shares = with_progress(
-            f"limits-tracing|{key}|{epsilon}",
-            lambda: tracing.sweep(drawn, attributes=sizes, epsilon=epsilon, delta=DELTA, seed=seed),
-            label="Attacking averages.",
-        )
+        work = partial(tracing.sweep, drawn, attributes=sizes, epsilon=epsilon, delta=DELTA, seed=seed)
+        shares = with_progress(f"limits-tracing|{key}|{epsilon}", work, label="Attacking averages.")
         if chosen == VIEWS[1]:
             shown = figure.over_epsilon(shares, delta=DELTA, epsilon=applied, guess=guess / 100)
             kit.picture(shown, key="tracing_epsilon", badge=f"{badge} · δ = {exactly(DELTA)}")
@@ -85,11 +80,8 @@ def lesson() -> None:
         f"{rounded_up(100 * limit)}% of members on average, if it accuses {percent(tracing.ACCUSED)} of others.",
     )
     if noisy:
-        kit.break_it(
-            "With few attributes even exact averages hide most members.",
-            "16 exact averages",
-            {"tracing-means": "exact", "tracing-attributes": kit.stop(16)},
-        )
+        settings = {"tracing-means": "exact", "tracing-attributes": kit.stop(16)}
+        kit.break_it("With few attributes even exact averages hide most members.", "16 exact averages", settings)
     else:
         kit.break_it(
             "At ε = 1 the attack finds hardly more members than strangers.",
@@ -101,7 +93,6 @@ def lesson() -> None:
 LESSON = kit.Lesson(
     key="tracing",
     question="Who is in these averages?",
-    group="Attacks",
     place=225,
     minutes=6,
     needs="averages and standard deviations",

@@ -89,11 +89,9 @@ def worlds(*, swap: TwoWorlds, epsilon: float, claimed: bool) -> Picture:
     shares = np.array([swap.inside, swap.outside])
     low, high = np.array([swap.inside_interval, swap.outside_interval]).T
     beyond = [Region(role="impossible", x=(swap.allowed, 1.0), y=(-0.5, 0.5))] if swap.allowed < 1 else []
-    verdict = (
-        f"ε = {exactly(epsilon)} allows at most {percent_up(swap.allowed)}, so the claim is false"
-        if swap.impossible
-        else f"ε = {exactly(epsilon)} allows up to {percent_up(swap.allowed)} (hatched above): no contradiction"
-    )
+    verdict = f"ε = {exactly(epsilon)} allows up to {percent_up(swap.allowed)} (hatched above): no contradiction"
+    if swap.impossible:
+        verdict = f"ε = {exactly(epsilon)} allows at most {percent_up(swap.allowed)}, so the claim is false"
     return Picture(
         title="Why: swap one person for another",
         x=Axis(

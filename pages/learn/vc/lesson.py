@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dpcore.core import Entry, Neighbours, exactly
@@ -22,7 +24,7 @@ from pages.learn.pictures import epsilon_grid
 from pages.learn.vc import figure
 from pages.shell.controls import choice, stops, whole
 from pages.shell.links import in_link
-from pages.shell.tasks.memory import remember, with_progress
+from pages.shell.tasks.memory import call_with_progress, remember
 
 POINTS = (8, 16, 32, 64, 128, 256, 1024, 10_000)
 ALL_COMPARED = 256
@@ -61,7 +63,7 @@ def lesson() -> None:
         f"Which share of the secret half does the attacker find at ε = {EPSILONS[near(loss)]:g}, on "
         "average? A random guess finds 50%, exact counts reveal 100%."
     )
-    guess = screen.guess_number("vc", question, label="Your guess, percent", low=0, high=100, default=90, unit="%%")
+    guess = screen.guess_percent("vc", question, default=90)
     badge = f"true: generated secret · released: simulated, preview sampler, seed {drawn}"
     entry = entries.get(chosen)
     chosen_picture = kit.pictures("vc", *VIEWS)
@@ -69,14 +71,9 @@ def lesson() -> None:
         "Attack every mechanism that fits", key=in_link("vc-all"), bind="query-params"
     )
     keys = [chosen] + [key for key in (*entries, NOISE_FREE) if key != chosen and (everyone or key == NOISE_FREE)]
-    recovered = with_progress(
-        f"limits-vc|{keys}|{points}|{repeats}|{neighbours}|{drawn}",
-        lambda: recovery(keys, points=points, repeats=repeats, neighbours=neighbours, seed=drawn),
-        label="Attacking releases.",
-    )
-    forbidden = recovery_bounds(
-        epsilon_grid(loss), points=points, repeats=repeats, neighbours=neighbours, delta=recovered.delta
-    )
+    people: dict[str, Any] = {"points": points, "repeats": repeats, "neighbours": neighbours}
+    recovered = call_with_progress("Attacking releases.", recovery, keys, seed=drawn, **people)
+    forbidden = recovery_bounds(epsilon_grid(loss), delta=recovered.delta, **people)
     shares = {key: float(recovered.shares[place, near(loss)].mean()) for place, key in enumerate(recovered.keys)}
     kit.show_result(
         f"Exact counts reveal **{percent(shares[NOISE_FREE])}** of the secret half. {titles[chosen]} at ε "
@@ -84,26 +81,20 @@ def lesson() -> None:
         verdict=screen.verdict(guess, 100 * float(shares[chosen]), unit=" points", near=2),
     )
     if chosen_picture == VIEWS[0]:
-        kit.picture(
-            figure.recovered_shares(
-                recovery=recovered, titles=titles, walls=forbidden, epsilon=loss, guess=guess / 100
-            ),
-            key="vc_recovered",
-            badge=badge,
+        shown = figure.recovered_shares(
+            recovery=recovered, titles=titles, walls=forbidden, epsilon=loss, guess=guess / 100
         )
+        kit.picture(shown, key="vc_recovered", badge=badge)
     elif chosen_picture == VIEWS[1]:
-        attack = one_attack(entry, points=points, repeats=repeats, epsilon=loss, neighbours=neighbours, seed=drawn)
+        attack = one_attack(entry, epsilon=loss, seed=drawn, **people)
         kit.picture(figure.one_run(attack), key="vc_run", badge=badge)
     elif chosen_picture == VIEWS[2]:
         n = points * repeats // 2
-        kit.picture(
-            figure.accuracy(recovery=recovered, titles=titles, walls=forbidden, epsilon=loss, n=n),
-            key="vc_accuracy",
-            badge=badge,
-        )
+        shown = figure.accuracy(recovery=recovered, titles=titles, walls=forbidden, epsilon=loss, n=n)
+        kit.picture(shown, key="vc_accuracy", badge=badge)
     else:
-        _worlds(entry, points=points, repeats=repeats, loss=loss, neighbours=neighbours, drawn=drawn, badge=badge)
-    bound = vc.error_bound(epsilon=loss, repeats=repeats, neighbours=neighbours, beta=BETA, points=points)
+        _worlds(entry, loss=loss, drawn=drawn, badge=badge, **people)
+    bound = vc.error_bound(epsilon=loss, beta=BETA, **people)
     kit.theorem(
         r"|T\,\triangle\,T'|\le2d\alpha",
         f"{bound.statement} {bound.note} {kit.THEORY}",
@@ -150,7 +141,6 @@ def _worlds(
 LESSON = kit.Lesson(
     key="vc",
     question="What do accurate answers give away?",
-    group="Attacks",
     place=230,
     minutes=8,
     needs="counting queries; shattered sets help",

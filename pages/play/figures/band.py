@@ -15,14 +15,7 @@ from dpcore.queries.ranges import Intervals, Rectangles
 from dplab.measure import ErrorReport
 from pages.charts.histogram import axis_along, extent
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, empty_picture, numbers
-from pages.charts.words import (
-    largest_cells,
-    percent,
-    percent_up,
-    printable_labels,
-    rows_up,
-    short_numbers,
-)
+from pages.charts.words import largest_cells, percent, percent_up, printable_labels, rows_up, short_numbers
 from pages.play.figures.interval_map import interval_map
 
 TITLE = "Error of every query"

@@ -57,38 +57,25 @@ def needed_epsilon(
         marks.append(Region(role="impossible", x=(LOWEST, min(impossible, HIGHEST)), label=label, corner="bottom left"))
     for role, name, shape, epsilons in (
         ("theory", "guaranteed", "line-ns-open", [need.promised for need in needs]),
-        (
-            "released",
-            "simulated",
-            "circle",
-            [each.simulated and each.simulated.epsilon for each in needs],
-        ),
+        ("released", "simulated", "circle", [each.simulated and each.simulated.epsilon for each in needs]),
     ):
         points = [(row, epsilon) for row, epsilon in enumerate(epsilons) if epsilon]
         if not points:
             continue
-        marks.append(
-            Dots(
-                role=role,
-                name=name,
-                shape=shape,
-                size=14 if role == "theory" else 10,
-                x=[epsilon for _, epsilon in points],
-                y=[float(row) for row, _ in points],
-                hover=[f"{names[row]}: ε = {exactly(epsilon)}, {name}{WHERE[name]}" for row, epsilon in points],
-                pick=[_pick(needs[row], epsilon, target=target, aims=aims) for row, epsilon in points],
-            )
+        dots = Dots(
+            role=role,
+            name=name,
+            shape=shape,
+            size=14 if role == "theory" else 10,
+            x=[epsilon for _, epsilon in points],
+            y=[float(row) for row, _ in points],
+            hover=[f"{names[row]}: ε = {exactly(epsilon)}, {name}{WHERE[name]}" for row, epsilon in points],
+            pick=[_pick(needs[row], epsilon, target=target, aims=aims) for row, epsilon in points],
         )
+        marks.append(dots)
     return Picture(
         title=TITLE,
-        x=Axis(
-            title="← private · ε needed · accurate →",
-            log=True,
-            low=LOWEST,
-            high=HIGHEST,
-            ticks=TICKS,
-            form="~g",
-        ),
+        x=Axis(title="← private · ε needed · accurate →", log=True, low=LOWEST, high=HIGHEST, ticks=TICKS, form="~g"),
         y=Axis(labels=tuple(names), letters=40),
         marks=marks,
         sentence=sentence,

@@ -180,12 +180,11 @@ def _marks(view: GroupsView, released: GroupMeans, trial: int, names: Sequence[s
     marks: list[Mark] = []
     if released.sampling is not None:
         starts, stops = said(released.sampling.low), said(released.sampling.high)
-        marks.append(
-            Bars(
-                role="released", name=SAMPLING, across=True, opacity=0.3,
-                start=places - HALF, end=places + HALF, base=starts, value=stops,
-            )
+        bars = Bars(
+            role="released", name=SAMPLING, across=True, opacity=0.3,
+            start=places - HALF, end=places + HALF, base=starts, value=stops,
         )  # fmt: skip
+        marks.append(bars)
     marks += [
         _bar(NOISE, said(noise.low), said(noise.high), width=NOISE_WIDTH),
         Dots(

@@ -9,7 +9,7 @@ import streamlit as st
 from typing_extensions import override
 
 from dpcore.core import Neighbours, Problem
-from dpcore.data.columns import Labels, Number, is_labels, is_number
+from dpcore.data.columns import is_labels, is_number
 from dpcore.data.declarations import Capped, DeclaredColumn, DeclaredTable
 from dpcore.data.product import Product
 from dpcore.data.sources import Bundled, Source, Uploaded
@@ -23,7 +23,7 @@ from pages.data.engines import is_engine_table
 from pages.data.upload import SessionFile, session_file
 from pages.shell.controls import choice, stops
 from pages.shell.links import in_link
-from pages.shell.private.twin import drawn, is_twin
+from pages.shell.private.twin import is_twin
 from pages.shell.request import PageRequest
 
 TITLE = "Mean by group: the mean of this number in each group of rows."
@@ -73,37 +73,15 @@ def group_columns(source: Source) -> GroupColumns | None:
     if file is None or is_engine_table(file):
         return None
     table, _ = declared_columns(file)
-    names = [column.name for column in table.used if _forms_groups(column.on)]
+    names = [column.name for column in table.used if is_labels(column.on) and column.on.ordered > 1]
     if not names or not any(column.name == number and column.on.mean_name for column in table.used):
         return None
     titles = dict(zip(names, printable_labels(names), strict=True))
     return GroupColumns(table=table, number=number, titles=titles, file=file)
 
 
-def _forms_groups(column: Number | Labels) -> bool:
-    """Return whether a column has at least two labels."""
-    return is_labels(column) and column.ordered > 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class GroupForm:
-    """The settings of the query itself.
-
-    Attributes:
-        rows: the user's rows.
-        source: the rows that previews read.
-        queries: the statistics of every group.
-        hide_below: released number of people below which a group is hidden.
-    """
-
-    rows: Source
-    source: Source
-    queries: GroupStatistics
-    hide_below: int
-
-
-def ask_groups(columns: GroupColumns) -> GroupForm:
-    """Draw the controls of the groups and of their statistics, and return what they give."""
+def ask_groups(columns: GroupColumns) -> tuple[Source, GroupStatistics, int]:
+    """Draw the controls; return the rows, their statistics, and below how many people a group is hidden."""
     first = _pick(columns, "Groups", "by", columns.titles)
     others = {name: title for name, title in columns.titles.items() if name != first}
     second = _pick(columns, "and", "by-second", {NO_COLUMN: "—", **others}) if others else NO_COLUMN
@@ -118,18 +96,15 @@ def ask_groups(columns: GroupColumns) -> GroupForm:
         placeholder="not declared",
         help="How many people every group has at least, if that is public. The theorem needs it.",
     )  # fmt: skip
+    help_text = "The release then holds the variance of each group as well, from the same noise."
     sampling = st.toggle(
-        "Show sampling error",
-        value=True,
-        key=in_link("sampling"),
-        bind="query-params",
-        help="The release then holds the variance of each group as well, from the same noise.",
+        "Show sampling error", value=True, key=in_link("sampling"), bind="query-params", help=help_text
     )
     rows = columns.source(tuple(filter(None, (first, second))))
     domain = rows.on(Product)
     queries = group_queries(domain, SPREAD if sampling else MEAN, min_rows=int(smallest or 0))
     assert isinstance(queries, GroupStatistics)
-    return GroupForm(rows=rows, source=drawn(rows), queries=queries, hide_below=hide_below)
+    return rows, queries, hide_below
 
 
 def _pick(columns: GroupColumns, label: str, key: str, titles: Mapping[str, str]) -> str:

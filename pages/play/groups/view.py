@@ -185,12 +185,8 @@ def _misses(work: GroupWork, request: GroupRequest, epsilon: float, code: Callab
     guess = st.slider("Your guess", 0, RELEASES, RELEASES, key=in_link("groups-guess"), bind="query-params")
     if not st.toggle("Show what happens", key=in_link("groups-shown"), bind="query-params"):
         return
-    covered = share_with_progress(
-        request,
-        f"covered|{work.key}|{epsilon}",
-        lambda: work.covered(epsilon),
-        label="Comparing intervals with true means.",
-    )
+    label = "Comparing intervals with true means."
+    covered = share_with_progress(request, f"covered|{work.key}|{epsilon}", lambda: work.covered(epsilon), label=label)
     st.markdown(f"{misses_sentence(view, covered, frames=RELEASES)} The slider was at {guess}.")
     picture = misses_picture(view, covered, frames=RELEASES)
     together = level_each(request.level, independent=max(1, groups))
@@ -213,14 +209,8 @@ def _why(work: GroupWork, request: GroupRequest) -> None:
     said = ""
     if smallest:
         given = f"If every group has at least {smallest:,} people"
-        said = describe_error(
-            bound,
-            n=problem.n,
-            given=given,
-            subject="no mean",
-            of_range=request.queries.domain.columns[-1].describe_distance,
-            bold=True,
-        )
+        of_range = request.queries.domain.columns[-1].describe_distance
+        said = describe_error(bound, n=problem.n, given=given, subject="no mean", of_range=of_range, bold=True)
     theorem_card(
         bound,
         mechanism.guarantee(replace(problem, person_rows=request.source.person_rows)),

@@ -96,7 +96,7 @@ def account_of(data: Data, *, compare: bool = True) -> Account | None:
     stamp = (name, str(book.folder), book.store.changed())
     cached = CACHED_ACCOUNT.value
     if cached is None or cached[0] != stamp:
-        cached = (stamp, _account(book, print_of(data, key, stop=partial(_halt, name))))
+        cached = (stamp, _account(book, print_of(data, key, stop=partial(HALTED.set, name))))
         CACHED_ACCOUNT.value = cached
     return cached[1]
 
@@ -136,15 +136,6 @@ def comparison_stopped(data: Data) -> bool:
     if halted is None or halted in PRINTS.value:  # the digest is known: the comparison was at its end
         return False
     return book is not None and halted == _print_name(data, key_of(book.folder))
-
-
-def _halt(name: tuple[str, str]) -> None:
-    HALTED.value = name
-
-
-def resume_comparison() -> None:
-    """Compare the rows after all; a callback."""
-    HALTED.pop()
 
 
 def mark_of(key: bytes) -> str:

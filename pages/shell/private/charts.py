@@ -52,36 +52,22 @@ def draw_outlook(
     marks: list[Mark] = [Region(role="vacuous", y=(1.0, TOP), label="no guarantee", corner="top right")]
     if summary.lower_bound is not None:
         low = np.maximum(summary.lower_bound[1], bottom)
-        marks.append(
-            Wall(
-                x=summary.lower_bound[0],
-                y=low,
-                end=bottom,
-                label="impossible (lower bound)",
-                corner="bottom left",
-            )
-        )
+        wall = Wall(x=summary.lower_bound[0], y=low, end=bottom, label="impossible (lower bound)", corner="bottom left")
+        marks.append(wall)
     for row, name in names.items():  # the chosen one leads the legend
         marks += _mechanism(summary, row, name, chosen=summary.keys[row] == chosen)
     side: Anchor = "left" if epsilon > 0.3 else "right"
     marks.append(Rule(role="ink", x=epsilon, label=f"ε = {exactly(epsilon)}", width=1.5, side=side))
     # Always there, so that the picture has the same marks at every ε.
     here = promised if bottom <= promised <= TOP else np.nan
-    marks.append(
-        Dots(
-            role="theory", name="guaranteed here", legend=False, x=[epsilon], y=[here], size=13,
-            hover=[f"guaranteed at ε = {exactly(epsilon)}: {percent(promised)} ({rows(promised, summary.n)})"]
-            if promised < np.inf else ["no error is guaranteed here"],
-        )
+    dots = Dots(
+        role="theory", name="guaranteed here", legend=False, x=[epsilon], y=[here], size=13,
+        hover=[f"guaranteed at ε = {exactly(epsilon)}: {percent(promised)} ({rows(promised, summary.n)})"]
+        if promised < np.inf else ["no error is guaranteed here"],
     )  # fmt: skip
+    marks.append(dots)
     sentence = _sentence(
-        summary,
-        titles[chosen],
-        chosen=chosen,
-        epsilon=epsilon,
-        promised=promised,
-        beta=beta,
-        what=what,
+        summary, titles[chosen], chosen=chosen, epsilon=epsilon, promised=promised, beta=beta, what=what
     )
     return Picture(
         title="Error against privacy budget ε, computed without your data",
@@ -119,16 +105,15 @@ def _mechanism(summary: DataIndependentSummary, row: int, name: str, *, chosen: 
     promise = summary.promised[row]
     shown = np.isfinite(promise) & (promise > 0)
     if (promise[shown] <= TOP).any():
-        marks.append(
-            Curve(
-                role="theory" if chosen else role,
-                name=name,
-                x=at[shown],
-                y=promise[shown],
-                dash="solid" if chosen else "longdash",
-                width=3.5 if chosen else 1.6,
-            )
+        curve = Curve(
+            role="theory" if chosen else role,
+            name=name,
+            x=at[shown],
+            y=promise[shown],
+            dash="solid" if chosen else "longdash",
+            width=3.5 if chosen else 1.6,
         )
+        marks.append(curve)
     predicted = summary.predicted[row]
     shown = (predicted > 0) & (predicted <= TOP)  # NaN is neither
     if shown.any():
@@ -136,24 +121,16 @@ def _mechanism(summary: DataIndependentSummary, row: int, name: str, *, chosen: 
             f"{name}, predicted at ε = {exactly(each)}: {percent(error)} ({rows(error, summary.n)})"
             for each, error in zip(at[shown].tolist(), predicted[shown].tolist(), strict=True)
         ]
-        marks.append(
-            Dots(
-                role=role, name=name, legend=False, x=at[shown], y=predicted[shown], hollow=[True] * int(shown.sum()),
-                size=10 if chosen else 7, hover=hover,
-            )
+        dots = Dots(
+            role=role, name=name, legend=False, x=at[shown], y=predicted[shown], hollow=[True] * int(shown.sum()),
+            size=10 if chosen else 7, hover=hover,
         )  # fmt: skip
+        marks.append(dots)
     return marks
 
 
 def _sentence(
-    summary: DataIndependentSummary,
-    title: str,
-    *,
-    chosen: str,
-    epsilon: float,
-    promised: float,
-    beta: float,
-    what: str,
+    summary: DataIndependentSummary, title: str, *, chosen: str, epsilon: float, promised: float, beta: float, what: str
 ) -> str:
     """Return the sentence on the guaranteed and the expected error at the page's ε."""
     at = f"At ε = {exactly(epsilon)}"
@@ -194,12 +171,6 @@ def _table(summary: DataIndependentSummary, names: Mapping[int, str]) -> dict[st
         if np.isfinite(summary.predicted[row]).any():
             table[f"{name}: expected"] = short_numbers(summary.predicted[row])
     if summary.lower_bound is not None:
-        walls = dict(
-            zip(
-                summary.lower_bound[0].tolist(),
-                summary.lower_bound[1].tolist(),
-                strict=True,
-            )
-        )
+        walls = dict(zip(summary.lower_bound[0].tolist(), summary.lower_bound[1].tolist(), strict=True))
         table["impossible below"] = short_numbers([walls.get(at, np.nan) for at in summary.epsilons.tolist()])
     return table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -16,26 +17,7 @@ from pages.shell.private.twin import declared_rows, is_public, is_twin, register
 from pages.shell.status import slot, write_status
 
 MOCK_DATA = "Mock data with your columns. They contain no values of your file."
-STYLE = """<style>
-.st-key-status_bar { gap: 0.5rem; }
-.st-key-data_in_use { flex: none; width: auto; max-width: 100%; gap: 0 0.5rem; }
-.st-key-status_bar > [data-testid="stLayoutWrapper"]:has(> .st-key-data_in_use) {
-  flex: none; width: auto; max-width: 100%;
-}
-.st-key-data_in_use a { padding-block: 0; }
-.st-key-data_in_use a p { white-space: normal; }
-/* Of public rows all is one line, beside which a long name takes two lines, if there is room for a line. */
-@media (max-width: 1200px) {
-  .stMain .st-key-status_bar { flex-wrap: wrap; }
-}
-@media (min-width: 1201px) {
-  .st-key-status_bar[data-test-wrap="false"] > [data-testid="stLayoutWrapper"]:has(> .st-key-data_in_use) {
-    flex: 0 1 auto; min-width: 0;
-  }
-  .st-key-status_bar[data-test-wrap="false"] .st-key-data_in_use p { line-height: 1.15; text-wrap: balance; }
-}
-.st-key-data_in_use button { min-height: 1.5rem; padding-block: 0; }
-</style>"""
+STYLE = (Path(__file__).resolve().parent / "data_in_use.css").read_text(encoding="utf-8")
 
 
 def show_data_in_use(source: Source, *, whole_table: bool = False) -> None:
@@ -62,7 +44,7 @@ def link_to_data(label: str) -> DeltaGenerator:
     """Draw the link to Data with this label, and return the place beside it."""
     place = slot()
     with place:
-        st.html(STYLE)
+        st.html(f"<style>{STYLE}</style>")
         st.page_link(app_pages()["data"], label=label, icon=":material/database:")
     return place
 

@@ -159,13 +159,8 @@ def promises(offer: Offer, *, key: str) -> None:
     protects = mechanism.guarantee(replace(problem, person_rows=offer.person_rows))
     if protects.person_rows:
         st.caption(f"For a person: {protects.sentence()}.")
-    draw_with_table(
-        picture_at(offer, outlook_here, offer.epsilon),
-        key=key,
-        badge=BADGE,
-        title="guaranteed and expected errors",
-        download=False,
-    )
+    picture = picture_at(offer, outlook_here, offer.epsilon)
+    draw_with_table(picture, key=key, badge=BADGE, title="guaranteed and expected errors", download=False)
     promised, sentence = promised_error(mechanism, problem, beta=offer.beta), ""
     if not bound.applies and promised < 1:
         sentence = describe_error(bound, n=problem.n, given=f"{IF_N[0].upper()}{IF_N[1:]}", bold=True)

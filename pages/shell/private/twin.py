@@ -20,6 +20,14 @@ NAMED, TWIN, USUAL_ROWS = SessionKey("declared_n", 0), SessionKey("twin", False)
 PLACEHOLDER_ROWS = f"{USUAL_ROWS:,} is a placeholder. Type a round public number near yours: the errors depend on it."
 
 
+def ask_public_rows(default: int, *, key: str, private: bool, help_text: str) -> int:
+    """Draw the control of a public n and return it; of private rows, say that the default is a placeholder."""
+    n = int(st.number_input("Public n", 1, 10**9, default, key=key, help=help_text))
+    if private and n == USUAL_ROWS:
+        st.caption(PLACEHOLDER_ROWS)
+    return n
+
+
 def relation() -> Neighbours:
     """Return the relation that the control in the link holds, by its key or in its words."""
     text = SessionKey("neighbours", "").value or st.query_params.get("neighbours") or linked_values().get("neighbours")

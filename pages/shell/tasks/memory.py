@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -17,6 +18,7 @@ from dpcore.data.reading.tables import TooLarge
 from pages.shell.state import SessionKey
 from pages.shell.tasks.turns import SharedWork
 
+Arguments = ParamSpec("Arguments")
 ResultT = TypeVar("ResultT")
 MEMORY = SessionKey[dict[str, Any]]("memory", {})
 """Computed values by key, the oldest first."""
@@ -42,6 +44,17 @@ def remember(key: str, compute: Callable[[], ResultT]) -> ResultT:
         memory[key] = memory.pop(key)  # now the newest
     result: ResultT = memory[key]
     return result
+
+
+def remember_call(function: Callable[Arguments, ResultT], *args: Arguments.args, **named: Arguments.kwargs) -> ResultT:
+    """Return the session's value of a call, computed at most once for these arguments while it is remembered."""
+    return remember(_key_of_call(function, args, named), partial(function, *args, **named))
+
+
+def _key_of_call(function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> str:
+    """Return a call as text; arrays are refused, because their text leaves values out."""
+    assert not any(isinstance(each, np.ndarray) for each in (*args, *named.values()))
+    return f"{function.__module__}.{function.__qualname__}|{args!r}|{named!r}"
 
 
 def forget_remembered(key: str) -> None:
@@ -76,6 +89,16 @@ def with_progress(key: str, work: Callable[[], Generator[float, None, ResultT]],
         return shared.result()
 
     return remember(key, run)
+
+
+def call_with_progress(
+    label: str,
+    work: Callable[Arguments, Generator[float, None, ResultT]],
+    *args: Arguments.args,
+    **named: Arguments.kwargs,
+) -> ResultT:
+    """Return the remembered result of a call that works in blocks, with its progress; see with_progress()."""
+    return with_progress(_key_of_call(work, args, named), partial(work, *args, **named), label=label)
 
 
 def _show(slot: DeltaGenerator, shared: SharedWork[Any], label: str) -> None:

@@ -64,22 +64,21 @@ def sorted_dots(series: Sequence[Distances], *, noun: str, n: int) -> Picture:
         x, many = (np.arange(len(order)) + 0.5) / len(order), len(order) > MAX_LINES
         if many:  # so many lines would hide one another and the dots
             marks.append(Band(role=each.role, name=name, legend=False, x=x, low=low, high=high))
-        marks.append(
-            Dots(
-                role=each.role,
-                name=name,
-                x=x,
-                y=middle,
-                low=None if many else low,
-                high=None if many else high,
-                size=4 if many else 6,
-                hover=[
-                    f"{of}\n{each.name}: {percent(away)} ({rows(away, n)}) in a wrong cell, mean of {len(each.far)}"
-                    "\nsimulated"
-                    for of, away in zip(names, middle.tolist(), strict=True)
-                ],
-            )
+        dots = Dots(
+            role=each.role,
+            name=name,
+            x=x,
+            y=middle,
+            low=None if many else low,
+            high=None if many else high,
+            size=4 if many else 6,
+            hover=[
+                f"{of}\n{each.name}: {percent(away)} ({rows(away, n)}) in a wrong cell, mean of {len(each.far)}"
+                "\nsimulated"
+                for of, away in zip(names, middle.tolist(), strict=True)
+            ],
         )
+        marks.append(dots)
         numbers = (short_numbers(values) for values in (middle, low, high))
         for column, values in zip(columns, ([each.name] * len(order), names, *numbers), strict=True):
             columns[column] += values
@@ -207,20 +206,19 @@ def cell_errors(
         (OTHERS, "quiet", "circle-open", errors[1:]),
         (THIS, "released", "cross-thin-open", errors[:1]),
     ):
-        marks.append(
-            Dots(
-                role=role,
-                name=name,
-                x=previews[:, order].reshape(-1),
-                y=np.tile(np.arange(len(order)), len(previews)),
-                shape=shape,
-                hover=[
-                    f"{cells[cell]}\n{name}: error {minus(f'{each[cell]:+,.1f}')} rows"
-                    for each in previews
-                    for cell in order
-                ],
-            )
+        dots = Dots(
+            role=role,
+            name=name,
+            x=previews[:, order].reshape(-1),
+            y=np.tile(np.arange(len(order)), len(previews)),
+            shape=shape,
+            hover=[
+                f"{cells[cell]}\n{name}: error {minus(f'{each[cell]:+,.1f}')} rows"
+                for each in previews
+                for cell in order
+            ],
         )
+        marks.append(dots)
     return Picture(
         title="Errors of one table's cells",
         x=Axis(title="released minus true rows", form=",.3~r"),

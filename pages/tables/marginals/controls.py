@@ -18,7 +18,7 @@ from dpcore.queries.marginals import Marginals
 from pages.data.declare import declared_columns
 from pages.data.picker import OWN_FILE, choose_data, show_credit
 from pages.data.upload import session_file
-from pages.shell.controls import Value, check_choice, choice, control, epsilon_bar, neighbours, seed
+from pages.shell.controls import Value, check_choice, choice, control, epsilon_bar, neighbours, seed, segments
 from pages.shell.links import in_link
 from pages.shell.private.data_in_use import drawn_always
 from pages.shell.request import PageRequest
@@ -94,16 +94,7 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> MarginalsRequest
             every = _survey(key)
             names = every.on(Product).names
         check_choice("tables-k", [str(ways) for ways in range(1, MAX_WAYS + 1)], label="number of attributes")
-        ways = int(
-            st.segmented_control(
-                "Attributes per table k",
-                range(1, MAX_WAYS + 1),
-                default=2,
-                required=True,
-                key=in_link("tables-k"),
-                bind="query-params",
-            )
-        )
+        ways = segments("Attributes per table k", range(1, MAX_WAYS + 1), key="tables-k", default=2) or 2
         if not table:
             show_credit(every)
         method = choice(
@@ -114,12 +105,8 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> MarginalsRequest
         )
         # Tables with noise of their own each are not made to agree.
         fits = {name: title for name, title in FITS.items() if method != "direct-tables" or name != "consistent"}
-        fit = choice(
-            "Post-processing",
-            fits,
-            key=f"tables-fit-{method}",
-            help_text="Changes to the tables after the release. This spends no privacy budget.",
-        )
+        help_text = "Changes to the tables after the release. This spends no privacy budget."
+        fit = choice("Post-processing", fits, key=f"tables-fit-{method}", help_text=help_text)
     machine = entry(method)
     parameters = machine.controls()
     values: dict[str, Value] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from dpcore.mechanisms.tables.release import DirectRelease
 from dpcore.mechanisms.tables.tree import Tree, answers_only, synthetic_rows, widest_tree
 from dpcore.queries.marginals import Set
 from dplab.tables import Closeness, closeness, pair_distances, true_pairs
+from pages.charts.component import draw_while_open
 from pages.charts.words import percent, percent_up
 from pages.shell.state import SessionKey
 from pages.shell.tasks.memory import remember, with_progress
@@ -64,7 +66,8 @@ def draw_rows(result: TableResult) -> None:
         st.markdown(_how_close(domain, close))
         st.markdown(_order(domain, tree))
 
-    draw_usefulness(result, agreeing, tree)
+    content = partial(draw_usefulness, result, agreeing, tree)
+    draw_while_open("What are these rows good for?", key="tables_useful_open", content=content)
 
     def write() -> Generator[float, None, str]:
         yield 0.0

@@ -45,9 +45,6 @@ def draw_usefulness(result: TableResult, tables: dict[Set, Floats], tree: Tree) 
         tables: of the first preview, which agree.
         tree: that the rows follow before they are moved until they fit all tables.
     """
-    place = st.expander("What are these rows good for?", key="tables_useful_open", on_change="rerun")
-    if not place.open:
-        return
     seed, n, ways = result.request.seed, result.problem.n, result.request.queries.ways
     largest = {chosen: table for chosen, table in tables.items() if len(chosen) == ways}
 
@@ -55,19 +52,18 @@ def draw_usefulness(result: TableResult, tables: dict[Set, Floats], tree: Tree) 
         yield 0.0
         return (yield from fit_rows(synthetic_rows(tables, tree, rows=n, seed=seed), largest, seed=seed))
 
-    with place:
-        rows = with_progress(f"useful-rows|{result.key}", work, label="Making synthetic rows.")
-        st.caption(
-            "Half of the real rows are compared with the other half, and as many synthetic rows, and rows with each "
-            "column shuffled. AUC: how well two kinds are told apart, 0.5 by guessing, 1 without a mistake."
-        )
-        if result.dataset.provenance.kind is ProvenanceKind.TWIN:
-            st.caption(MOCK)
-        try:
-            _draw_measures(result, rows)
-        except ParameterError as error:
-            st.info(str(error))
-        _draw_model(result, rows)
+    rows = with_progress(f"useful-rows|{result.key}", work, label="Making synthetic rows.")
+    st.caption(
+        "Half of the real rows are compared with the other half, and as many synthetic rows, and rows with each "
+        "column shuffled. AUC: how well two kinds are told apart, 0.5 by guessing, 1 without a mistake."
+    )
+    if result.dataset.provenance.kind is ProvenanceKind.TWIN:
+        st.caption(MOCK)
+    try:
+        _draw_measures(result, rows)
+    except ParameterError as error:
+        st.info(str(error))
+    _draw_model(result, rows)
 
 
 def _draw_measures(result: TableResult, rows: Integers) -> None:
@@ -211,18 +207,17 @@ def model_picture(fits: dict[str, Fit]) -> Picture:
         if name in fits:
             ends = (fits[name].interval() - real.values[:, None]) / real.errors[:, None]
             middle = (fits[name].values - real.values) / real.errors
-            marks.append(
-                Dots(
-                    role=role,
-                    name=name,
-                    x=middle,
-                    y=places + shift,
-                    low=ends[:, 0],
-                    high=ends[:, 1],
-                    across=True,
-                    hollow=((ends[:, 0] > 0) | (ends[:, 1] < 0)).tolist(),
-                )
+            dots = Dots(
+                role=role,
+                name=name,
+                x=middle,
+                y=places + shift,
+                low=ends[:, 0],
+                high=ends[:, 1],
+                across=True,
+                hollow=((ends[:, 0] > 0) | (ends[:, 1] < 0)).tolist(),
             )
+            marks.append(dots)
     columns = {
         f"{name}: {part}": values
         for name, each in fits.items()

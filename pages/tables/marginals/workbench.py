@@ -50,14 +50,13 @@ def _headline(result: TableResult) -> None:
 
 def _all_tables(result: TableResult) -> None:
     """Draw the error of every table, by each method."""
-    st.subheader("All tables")
     names = [attributes_of(result.domain, table) for table in result.truth]
     series = [
         Distances(name=result.title(key), role=f"mechanism:{key}", of=names, far=previews.distances)
         for key, previews in result.methods.items()
     ]
     picture = sorted_dots(series, noun="tables", n=result.problem.n)
-    result.request.draw(picture, key="tables_all", title="all tables")
+    result.request.draw(picture, key="tables_all", title="all tables", heading="All tables")
 
 
 def _worst_error(result: TableResult) -> None:
@@ -136,17 +135,13 @@ def _one_table(result: TableResult) -> None:
 
 def _code(result: TableResult) -> str:
     request, fit = result.request, fit_for(result.selected.release, result.request.fit)
-    return request.code(
-        queries=f"Marginals(domain=dataset.domain, ways={request.queries.ways})",
-        imports=["from dpcore.queries.marginals import Marginals"],
-        then=[
-            f"release = mechanism.run(state, dpcore.Preview({request.seed}), trials={TRIALS})",
-            f"tables = release.tables(trial=0, fit={fit!r})",
-            "table = next(queries.sets())",
-            'print(" × ".join(dataset.domain.names[a] for a in table))',
-            "print(tables[table].round(1))",
-            "print(mechanism.guarantee(problem).sentence())",
-        ],
+    return request.code_of_release(
+        f"tables = release.tables(trial=0, fit={fit!r})",
+        "table = next(queries.sets())",
+        'print(" × ".join(dataset.domain.names[a] for a in table))',
+        "print(tables[table].round(1))",
+        arguments=f", ways={request.queries.ways}",
+        trials=TRIALS,
     )
 
 

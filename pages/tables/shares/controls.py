@@ -52,12 +52,9 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[AtLe
             key="marginal-noise",
             help_text="Gaussian noise is far smaller when many counts are released at once.",
         )
-        machine = entry(ENTRIES[noise])
-        values, relation, seed = settings(machine, bar, in_more="basis")
+        chosen = settings(entry(ENTRIES[noise]), bar, in_more="basis")
     queries = AtLeast(domain=source.on(Product), width=width, least=least, signed=signed)
-    return PageRequest(
-        rows=rows, source=source, queries=queries, entry=machine, values=values, neighbours=relation, seed=seed
-    )
+    return PageRequest(rows=rows, source=source, queries=queries, **chosen)
 
 
 def choose_attributes() -> Source | None:

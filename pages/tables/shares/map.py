@@ -68,20 +68,19 @@ def winners_map(*, places: Places, n: int, width: int, here: str, key: str) -> P
         at_best = winners == name
         if at_best.any():
             role, opacity = styles[name]
-            marks.append(
-                Bars(
-                    role=role,
-                    name=WORDS[name],
-                    start=wide[at_best] - 0.5,
-                    end=wide[at_best] + 0.5,
-                    base=at[at_best] / HALF,
-                    value=at[at_best] * HALF,
-                    across=True,
-                    tiles=True,
-                    opacity=opacity,
-                    hover=[hover[place] for place in np.flatnonzero(at_best)],
-                )
+            bars = Bars(
+                role=role,
+                name=WORDS[name],
+                start=wide[at_best] - 0.5,
+                end=wide[at_best] + 0.5,
+                base=at[at_best] / HALF,
+                value=at[at_best] * HALF,
+                across=True,
+                tiles=True,
+                opacity=opacity,
+                hover=[hover[place] for place in np.flatnonzero(at_best)],
             )
+            marks.append(bars)
     about = f"{width} attribute{'s' * (width > 1)} per query"
     you = [f"your {n:,} rows, {about}\n{WORDS[here]}"]
     inside = [float(np.clip(n, at.min(), at.max()))]

@@ -10,8 +10,7 @@ from dpcore.mechanisms.marginals.plans import BETA
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.marginals.preview import released_counts
 from dpcore.queries.at_least import AtLeast
-from pages.charts.component import draw, show_numbers
-from pages.charts.picture import Picture
+from pages.charts.component import draw_with_table
 from pages.shell.private.offer import draw_offer, offer_of
 from pages.shell.private.promises import BADGE
 from pages.shell.request import PageRequest
@@ -30,26 +29,16 @@ def draw_promise(request: PageRequest[AtLeast]) -> None:
         delta = mechanism.budget.delta
         return entry(DIRECT).make(epsilon=epsilon, **({"delta": delta, "noise": "gaussian"} if delta else {}))
 
-    offer = offer_of(
-        request,
-        about=f"{queries.domain.attributes}|{in_words(queries)}|{queries.signed}",
-        of="answer",
-        covers="for all queries together",
-        beta=BETA,
-        others={DIRECT: directly},
-    )
+    about = f"{queries.domain.attributes}|{in_words(queries)}|{queries.signed}"
+    covers = "for all queries together"
+    offer = offer_of(request, about=about, of="answer", covers=covers, beta=BETA, others={DIRECT: directly})
     draw_offer(offer)
     plan = mechanism.plan(offer.problem)
     left, right = st.columns(2)
     with left:
         colour = DIRECT if plan.polynomial is None else request.entry.key
         picture = level_bars(plan=plan, counts=released_counts(plan, queries), key=colour)
-        _draw(picture, name="levels", title="noise of each level")
+        draw_with_table(picture, key="known_levels", badge=BADGE, title="noise of each level")
     with right:
         picture = winners_for(mechanism, offer.problem, queries, key=request.entry.key)
-        _draw(picture, name="map", title="smallest error by setting")
-
-
-def _draw(picture: Picture, *, name: str, title: str) -> None:
-    draw(picture, key=f"known_{name}_chart", badge=BADGE, caption="")
-    show_numbers(picture, title=title, key=f"known_{name}_numbers")
+        draw_with_table(picture, key="known_map", badge=BADGE, title="smallest error by setting")

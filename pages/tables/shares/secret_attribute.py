@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -43,16 +44,11 @@ def secret_of_the_rows(result: ShareResult) -> None:
     with right:
         people = int(stops("Rows attacked n", PEOPLE, 100, key="secret-people"))
     key = f"{request.source.key}|{secret}|{size}|{people}|{request.seed}"
-    attacked: SecretRows = remember(
-        f"attacked|{key}",
-        lambda: secret_attribute.sample_rows(rows, secret=secret, size=size, people=people, seed=request.seed),
-    )
+    sample = partial(secret_attribute.sample_rows, rows, secret=secret, size=size, people=people, seed=request.seed)
+    attacked: SecretRows = remember(f"attacked|{key}", sample)
     epsilon, delta = mechanism.epsilon, mechanism.delta
-    shares = with_progress(
-        f"secret|{key}|{delta}",
-        lambda: secret_attribute.sweep(attacked, delta=delta, seed=request.seed),
-        label="Attacking marginals.",
-    )
+    work = partial(secret_attribute.sweep, attacked, delta=delta, seed=request.seed)
+    shares = with_progress(f"secret|{key}|{delta}", work, label="Attacking marginals.")
     pictures = (
         ("secret_epsilon", "share found by ε", over_epsilon(shares, attacked, epsilon=epsilon)),
         ("secret_noise", "share found by noise", over_noise(shares, attacked)),

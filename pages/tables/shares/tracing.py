@@ -9,7 +9,7 @@ from dpcore.core import Booleans, exactly, rounded_up
 from dpcore.limits.attacks.tracing import ceiling, rows_wall
 from dplab.limits import tracing
 from pages.charts.histogram import traced_scores
-from pages.charts.picture import Axis, Curve, Dots, Picture, Rule, Wall
+from pages.charts.picture import Axis, Curve, Dots, Picture, Rule, Wall, budget_axis
 from pages.charts.words import percent
 from pages.shell.controls import choice, stops
 from pages.shell.tasks.memory import with_progress
@@ -80,12 +80,8 @@ def over_epsilon(shares: tracing.TracedShares, *, delta: float) -> Picture:
     low, high = np.quantile(shares.losses, (0.05, 0.95), axis=1)
     return Picture(
         title="Share of members found",
-        x=Axis(
-            title="← more private · ε of all shares · more accurate →",
-            log=True,
-            low=losses[0] * 0.8,
-            high=losses[-1] * 1.25,
-            ticks=(0.1, 1, 10, 100),
+        x=budget_axis(
+            tracing.LOSSES, title="← more private · ε of all shares · more accurate →", ticks=(0.1, 1, 10, 100)
         ),
         y=Axis(title="share of members found", low=0, high=1.05, form=".0%", ticks=(0, 0.25, 0.5, 0.75, 1)),
         marks=[

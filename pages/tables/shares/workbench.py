@@ -51,9 +51,8 @@ def _error(answers: Floats, truth: Floats) -> str:
 
 
 def _errors(result: ShareResult) -> None:
-    st.subheader("Errors over many queries")
     picture = answer_errors(result.answers, key=result.request.entry.key)
-    result.request.draw(picture, key="marginals_errors", title="errors")
+    result.request.draw(picture, key="marginals_errors", title="errors", heading="Errors over many queries")
 
 
 def _worst_error(result: ShareResult) -> None:
@@ -70,13 +69,10 @@ def _worst_error(result: ShareResult) -> None:
     dots = "Answers are clipped to 0–1. If n is the number of rows, this increases no error."
     if is_sample:
         dots += " The guaranteed error is about all queries. The worst of those not sampled may be a little larger."
-    words = ErrorWords(
-        observed_on=sampled if is_sample else f"all {observed:,} queries",
-        dots=dots,
-        called=TrialNouns(over=f"{observed:,} sampled queries" if is_sample else "all queries"),
-        details=f"It is about all {queries.count:,} queries at once: {', '.join(parts)}.",
-        note=ANSWERS_ONLY,
-    )
+    called = TrialNouns(over=f"{observed:,} sampled queries" if is_sample else "all queries")
+    details = f"It is about all {queries.count:,} queries at once: {', '.join(parts)}."
+    observed_on = sampled if is_sample else f"all {observed:,} queries"
+    words = ErrorWords(observed_on=observed_on, dots=dots, called=called, details=details, note=ANSWERS_ONLY)
     about = f"{queries.width}|{queries.least}|{queries.signed}|{problem.neighbours}"
     key = f"{request.source.key}|{answers.mechanism!r}|{about}|{request.seed}"
     work = answers.worst if plan.polynomial or direct_fits(queries) else None
@@ -88,20 +84,18 @@ def _worst_error(result: ShareResult) -> None:
 
 
 def _polynomial(result: ShareResult) -> None:
-    st.subheader("The polynomial")
     polynomial = result.answers.release.plan.polynomial
     assert polynomial is not None
     used = result.answers.plan.polynomial is not None
     picture = step_curve(polynomial=polynomial, key=result.request.entry.key, used=used)
-    result.request.draw(picture, key="marginals_step", badge=PUBLIC, title="the polynomial")
+    result.request.draw(picture, key="marginals_step", badge=PUBLIC, title="the polynomial", heading="The polynomial")
 
 
 def _budget(result: ShareResult) -> None:
-    st.subheader("Privacy budget")
     plan = result.answers.plan
     colour = "marginals-direct" if plan.polynomial is None else result.request.entry.key
     picture = level_bars(plan=plan, counts=released_counts(plan, result.answers.queries), key=colour)
-    result.request.draw(picture, key="marginals_levels", badge=PUBLIC, title="noise")
+    result.request.draw(picture, key="marginals_levels", badge=PUBLIC, title="noise", heading="Privacy budget")
 
 
 def _winners(result: ShareResult) -> None:
@@ -129,18 +123,12 @@ def _compared(result: ShareResult) -> None:
 
 def _code(result: ShareResult) -> str:
     request, queries = result.request, result.request.queries
-    return request.code(
-        queries=f"AtLeast(domain=dataset.domain, width={queries.width}, least={queries.least}, "
-        f"signed={queries.signed})",
-        imports=["from dpcore.queries.at_least import AtLeast"],
-        then=[
-            f"release = mechanism.run(state, dpcore.Preview({request.seed}))",
-            "indices = queries.batch(5)",
-            "answers = release.answers(*queries.sets(indices), clip=True)[0]",
-            "for index, answer in zip(indices.tolist(), answers.tolist()):",
-            '    print(f"{queries.describe(index)}: {answer:.3f}")',
-            "print(mechanism.guarantee(problem).sentence())",
-        ],
+    return request.code_of_release(
+        "indices = queries.batch(5)",
+        "answers = release.answers(*queries.sets(indices), clip=True)[0]",
+        "for index, answer in zip(indices.tolist(), answers.tolist()):",
+        '    print(f"{queries.describe(index)}: {answer:.3f}")',
+        arguments=f", width={queries.width}, least={queries.least}, signed={queries.signed}",
     )
 
 
