@@ -6,6 +6,7 @@ import ast
 import math
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 from urllib.parse import urlencode
 from xml.etree import ElementTree
