@@ -265,6 +265,7 @@ def check_declaration(entry: Entry, usual: Sequence[Problem] = ()) -> None:
         bound = mechanism.accuracy(problem, 0.1)
         assert bound.statement
         assert bound.reference
+        assert all(0 <= seconds < np.inf for seconds in mechanism.preview_seconds(problem))
 
 
 def check_entry(entry: Entry, *, seed: int) -> None:
