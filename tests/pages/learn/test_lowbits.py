@@ -120,7 +120,7 @@ def test_20_000_releases_are_drawn_and_attacked_unless_more_is_asked(monkeypatch
         labels.append(label)
         return with_progress(key, work, label=label)
 
-    monkeypatch.setattr("pages.learn.lowbits.lesson.with_progress", noted)
+    monkeypatch.setattr("pages.shell.tasks.memory.with_progress", noted)
     opened(lesson="low-bits", low_bits_shown="true")
     number = 4 * signature(low_bits.attack_both).parameters["each"].default
     assert set(labels) == {"Sampling and attacking 20,000 releases."} and number == 20_000
