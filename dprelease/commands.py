@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import TextIO
 
 from dpcore.core import DataError, Neighbours, ParameterError, exactly, finish, read_number, read_whole_number
-from dpcore.core.documents import MAX_CHARACTERS, parse_document
+from dpcore.core.documents import parse_document
+from dpcore.core.sizes import MAX_DOCUMENT_CHARACTERS
 from dpcore.data.dictionaries.opening import open_dictionary
 from dpcore.data.reading.format import USUAL, Format, read_format
 from dpcore.data.reading.format_text import format_sentence
@@ -206,7 +207,7 @@ def _read_document(path: Path, *, what: str) -> bytes:
     """Return the contents of an untrusted JSON file, of at most the size that ``parse_document`` accepts."""
     if path.exists() and not path.is_file():
         raise ParameterError(f"A {what} is a file, not a folder or a device.")
-    if path.stat().st_size > 4 * MAX_CHARACTERS:  # of four bytes at most
+    if path.stat().st_size > 4 * MAX_DOCUMENT_CHARACTERS:  # of four bytes at most
         raise ParameterError(f"The {what} is too long.")
     return path.read_bytes()
 

@@ -367,6 +367,34 @@ def test_what_a_domain_is_is_asked_of_the_domain() -> None:
     assert told_apart("isinstance(x, int | Number)\nmatch x:\n    case Product():\n        pass") == 2
 
 
+SIZES = {"dpcore": "dpcore/core/sizes.py", "dprelease": "dprelease/sizes.py"}
+"""Modules with all that input may be at most. How far one method reaches stands with the method."""
+METHODS = ("dpcore/mechanisms/", "dpcore/limits/")
+
+
+def limits_refused(text: str) -> set[str]:
+    """Names of a module's own maxima that it refuses something for: in the refusal's words or in its condition."""
+    tree = ast.parse(text)
+    own = {each.id for node in tree.body if isinstance(node, ast.Assign) for each in ast.walk(node.targets[0])
+           if isinstance(each, ast.Name) and each.id.startswith("MAX_")}  # fmt: skip
+    refusals: list[ast.AST] = [node for node in ast.walk(tree) if isinstance(node, ast.Raise)]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and any(isinstance(each, ast.Raise) for each in node.body):
+            refusals.append(node.test)
+    return own & {each.id for node in refusals for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+@pytest.mark.slow
+def test_what_input_may_be_at_most_stands_in_one_module_a_package() -> None:
+    for package, module in SIZES.items():
+        files = [file for file in python_files(ROOT / package) if file != ROOT / module]
+        names = {file.relative_to(ROOT).as_posix(): limits_refused(file.read_text()) for file in files}
+        assert {file: found for file, found in names.items() if found and not file.startswith(METHODS)} == {}
+    assert limits_refused("MAX_N = 3\nif n > MAX_N:\n    raise ValueError") == {"MAX_N"}
+    assert limits_refused("MAX_N = 3\nraise ValueError(f'{MAX_N}')") == {"MAX_N"}
+    assert limits_refused("from a import MAX_N\nif n > MAX_N:\n    raise ValueError") == set()
+
+
 @pytest.mark.slow
 def test_a_name_of_the_packages_is_one_class() -> None:
     assert exported_twice(ROOT) == {}

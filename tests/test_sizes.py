@@ -19,12 +19,12 @@ import pytest
 
 from dpcore import Neighbours, Problem
 from dpcore.core import MAX_BYTES, MAX_PRICED_ROWS, Guarantee, ParameterError, check_memory, per_person
-from dpcore.core.problem import MAX_ROWS as MAX_NOMINAL
+from dpcore.core.sizes import MAX_ATTRIBUTES, MAX_DIMENSIONS, MAX_ROWS
 from dpcore.data.columns import Labels, Number
 from dpcore.data.predicates import correlated_domain
-from dpcore.data.product import MAX_ATTRIBUTES, Product
+from dpcore.data.product import Product
 from dpcore.data.readings import Columns, Measure, Vectors
-from dpcore.data.sphere import MAX_DIMENSIONS, Sphere
+from dpcore.data.sphere import Sphere
 from dpcore.data.twin import MockData, bytes_per_row, draw_mock_records, max_mock_rows
 from dpcore.mechanisms import catalogue
 from dpcore.mechanisms.marginals.plans import direct_plan
@@ -134,7 +134,7 @@ TOO_LARGE = {
     "lines of tables": lambda: request_for(20, 2, 10),
     "lines of direct tables": lambda: request_for(64, 16, 4, key="direct-tables"),
     "lines of Fourier tables": lambda: request_for(20, 2, 10, key="fourier-tables"),
-    "synthetic rows": lambda: request_for(4, 2, 2, key="whole-table", n=MAX_NOMINAL),
+    "synthetic rows": lambda: request_for(4, 2, 2, key="whole-table", n=MAX_ROWS),
 }
 
 

@@ -17,16 +17,7 @@ from dpcore.core.basics import (
 )
 from dpcore.core.blocks import Blocks, cancellable, checkpoint, finish, keep_running_while, paused, scaled
 from dpcore.core.bounds import Assumption, Bound, BoundKind, ErrorUnit, describe_error
-from dpcore.core.guarantees import (
-    MAX_PRICED_ROWS,
-    Guarantee,
-    Neighbours,
-    exactly,
-    per_person,
-    rounded_down,
-    rounded_up,
-    rows_up,
-)
+from dpcore.core.guarantees import Guarantee, Neighbours, exactly, per_person, rounded_down, rounded_up, rows_up
 from dpcore.core.mechanism import Entry, Mechanism, PureMechanism
 from dpcore.core.parameters import EPSILON_STOPS, Parameter, alpha_param, delta_param, epsilon_param, param
 from dpcore.core.problem import Dataset, Domain, DomainType, Problem, Provenance, ProvenanceKind, Queries
@@ -40,7 +31,7 @@ from dpcore.core.release import (
     State,
     ValueRelease,
 )
-from dpcore.core.sizes import MAX_BYTES, check_memory
+from dpcore.core.sizes import MAX_BYTES, MAX_PRICED_ROWS, check_memory
 
 __all__ = [
     "EPSILON_STOPS",

@@ -6,28 +6,24 @@ import json
 from typing import Any
 
 from dpcore.core.basics import ParameterError
-
-MAX_CHARACTERS = 1 << 24
-MAX_DEPTH = 64
-MAX_VALUES = 1_000_000
-"""Largest number of lists, mappings and commas of a text: each takes up to 100 bytes of memory after parsing."""
+from dpcore.core.sizes import MAX_DOCUMENT_CHARACTERS, MAX_DOCUMENT_DEPTH, MAX_DOCUMENT_VALUES
 
 
 def parse_document(text: str | bytes, *, what: str) -> dict[str, Any]:
     """Parse the mapping of a JSON text.
 
     Args:
-        text: text of at most MAX_CHARACTERS.
+        text: text of at most MAX_DOCUMENT_CHARACTERS.
         what: name of the document for error messages.
 
     Raises:
-        ParameterError: it is no JSON mapping, names a key twice, holds NaN or infinity, is deeper than MAX_DEPTH, or
-            has more than MAX_VALUES.
+        ParameterError: it is no JSON mapping, names a key twice, holds NaN or infinity, is deeper than
+            MAX_DOCUMENT_DEPTH, or has more than MAX_DOCUMENT_VALUES.
     """
-    if len(text) > MAX_CHARACTERS:
+    if len(text) > MAX_DOCUMENT_CHARACTERS:
         raise ParameterError(f"The {what} is too long.")
-    if _count_marks(text) > MAX_VALUES:
-        raise ParameterError(f"The {what} contains more than {MAX_VALUES:,} values.")
+    if _count_marks(text) > MAX_DOCUMENT_VALUES:
+        raise ParameterError(f"The {what} contains more than {MAX_DOCUMENT_VALUES:,} values.")
     try:
         document = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse_constant)
         json.dumps(document, ensure_ascii=False).encode()  # an unpaired surrogate cannot be encoded
@@ -36,11 +32,11 @@ def parse_document(text: str | bytes, *, what: str) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise ParameterError(f"The {what} must be a JSON mapping.")
     level: list[Any] = [document]
-    for _ in range(MAX_DEPTH):
+    for _ in range(MAX_DOCUMENT_DEPTH):
         inside = (each.values() if isinstance(each, dict) else each for each in level)
         level = [value for values in inside for value in values if isinstance(value, dict | list)]
     if level:
-        raise ParameterError(f"The {what} nests lists or mappings more than {MAX_DEPTH} deep.")
+        raise ParameterError(f"The {what} nests lists or mappings more than {MAX_DOCUMENT_DEPTH} deep.")
     return document
 
 

@@ -11,6 +11,7 @@ from decimal import ROUND_CEILING, Decimal
 
 from dpcore.core.basics import ParameterError
 from dpcore.core.notebook import html_facts
+from dpcore.core.sizes import MAX_PRICED_ROWS
 
 
 class Neighbours(enum.StrEnum):
@@ -85,10 +86,6 @@ class Guarantee:
             return self.neighbours.words
         rows = f"{self.person_rows:,} row{'s' * (self.person_rows > 1)}"
         return f"{self.neighbours.words.removesuffix(' row')} person; per person with at most {rows}"
-
-
-MAX_PRICED_ROWS = 1_000_000
-"""Rows of a person that a guarantee is converted for: a sum runs over them."""
 
 
 def per_person(guarantee: Guarantee, rows: int) -> Guarantee:

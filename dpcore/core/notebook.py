@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 
-SHOWN, MAX_LINES = 10, 10_000
-"""Lines of a longer table that a notebook shows, and released numbers beyond which no table is made."""
+SHOWN = 10
+"""Lines of a longer table that a notebook shows."""
 
 
 def html_facts(facts: Mapping[str, str]) -> str:

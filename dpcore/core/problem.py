@@ -15,12 +15,10 @@ from typing_extensions import override
 from dpcore.core.basics import DataError, Floats, Integers, ParameterError
 from dpcore.core.bounds import Assumption
 from dpcore.core.guarantees import Neighbours, rounded_up
+from dpcore.core.sizes import MAX_ROWS
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MAX_ROWS = 10**12
-"""The largest n: times the points and units that mechanisms multiply it with, it stays far within 64 bits."""
 
 
 class DomainType(enum.StrEnum):

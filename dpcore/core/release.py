@@ -14,9 +14,10 @@ from typing_extensions import override
 
 from dpcore.core.basics import Booleans, Floats, Integers, ParameterError
 from dpcore.core.guarantees import Guarantee
-from dpcore.core.notebook import MAX_LINES, html_facts, html_lines
+from dpcore.core.notebook import html_facts, html_lines
 from dpcore.core.plots import bars
 from dpcore.core.problem import Problem, cell_columns
+from dpcore.core.sizes import MAX_NOTEBOOK_NUMBERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,7 +107,7 @@ class Release(ABC):
             "releases": f"{self.trials:,}, {int(self.refused.sum()):,} of them without an answer",
         }
         first = self.part(0, 1)
-        if first.outcomes().size > MAX_LINES:
+        if first.outcomes().size > MAX_NOTEBOOK_NUMBERS:
             return html_facts(facts)
         lines = first.frame()
         return html_facts(facts) + html_lines(
@@ -122,8 +123,8 @@ class Release(ABC):
         if not 0 <= trial < self.trials:
             raise ParameterError(f"The trial must lie between 0 and {self.trials - 1:,}, got {trial!r}.")
         shown = self.part(trial, trial + 1)
-        if shown.outcomes().size > MAX_LINES:
-            raise ParameterError(f"A release of more than {MAX_LINES:,} numbers is not drawn.")
+        if shown.outcomes().size > MAX_NOTEBOOK_NUMBERS:
+            raise ParameterError(f"A release of more than {MAX_NOTEBOOK_NUMBERS:,} numbers is not drawn.")
         lines = shown.frame()
         return bars(
             list(map(str, lines.iloc[:, -2])), lines.iloc[:, -1], across=lines.columns[-2], up=lines.columns[-1]

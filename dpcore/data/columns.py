@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from dpcore.core import Domain, DomainType, Floats, Integers, ParameterError, rounded_up
+from dpcore.core.sizes import MAX_BITS
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
     from dpcore.data.reading.tables import Table
 
-MAX_BITS = 16
 EDGE_DIGITS = 14
 """Decimal digits of an edge: two fewer than a double has, so that sums of two bounds have them too."""
 EXACT_POWERS = 22

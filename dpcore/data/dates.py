@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from dpcore.core import ParameterError
-from dpcore.data.columns import MAX_BITS, Number
+from dpcore.core.sizes import MAX_BITS, MAX_RANGE_CHARACTERS
+from dpcore.data.columns import Number
 
 if TYPE_CHECKING:
     from dpcore.data.reading.tables import Table
@@ -22,8 +23,6 @@ STEPS = {"day": "2024-02-29", "week": "2024-W09", "month": "2024-02", "year": "2
 """Calendar units, and how each is written."""
 RANGE = re.compile(r"\s*(?:–|—|/|\.\.)\s*|\s+(?:-|to)\s+")
 """What stands between the ends of a range."""
-MAX_LETTERS = 60
-"""Of a range that are read."""
 EPOCH = datetime.date(1970, 1, 1)
 MONDAY = 3
 """Days from the Monday before it to the EPOCH."""
@@ -121,7 +120,7 @@ class Dates(Number):
         Raises:
             ParameterError: there are not two ends so written; the message does not show the text.
         """
-        ends = RANGE.split(text[:MAX_LETTERS].strip())
+        ends = RANGE.split(text[:MAX_RANGE_CHARACTERS].strip())
         if len(ends) != 2:
             raise ParameterError(f"Write a range of dates as {STEPS['day']} – 2024-03-31.")
         first, last = sorted(period_at(each, self.step) for each in ends)

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from dpcore.core import Dataset, Domain, Integers, ParameterError, is_visible
-from dpcore.data.columns import MAX_BITS, Labels, Number, is_labels, is_number
+from dpcore.core.sizes import MAX_BITS, MAX_PERSON_ROWS
+from dpcore.data.columns import Labels, Number, is_labels, is_number
 from dpcore.data.dates import is_ages, is_dates
 from dpcore.data.product import Product
 from dpcore.data.readings import Columns, Reading
@@ -41,8 +42,6 @@ DECADES = 3
 """Below that of the upper bound that are told apart, and 0 to 1."""
 SERIES = ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,))
 """Where each decade is cut, from fine to coarse."""
-MAX_PERSON_ROWS = 1000
-"""Rows of one person; with more, epsilon means nothing for the person."""
 
 
 @dataclass(frozen=True, kw_only=True)

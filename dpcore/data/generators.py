@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import Floats, Integers, ParameterError
+from dpcore.core.sizes import MAX_GENERATED_CELLS, MAX_GENERATED_ROWS
 
-MAX_RECORDS = 100_000_000
-MAX_CELLS = 2**32
 SPARSE_CELLS = 12
 FIRST_SIDE = 0.6
 """Share of generated vectors on the first side."""
@@ -75,8 +74,8 @@ def generate(key: str, *, n: int, size: int | tuple[int, ...], seed: int) -> Int
 
 def _random(n: int, size: int, seed: int) -> Random:
     for name, value, low, high in (
-        ("n", n, 1, MAX_RECORDS),
-        ("size", size, 1, MAX_CELLS),
+        ("n", n, 1, MAX_GENERATED_ROWS),
+        ("size", size, 1, MAX_GENERATED_CELLS),
         ("seed", seed, 0, 2**64 - 1),
     ):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from typing_extensions import TypeIs, override
 
 from dpcore.core import DataError, Domain, DomainType, Integers, ParameterError
+from dpcore.core.sizes import MAX_LIST_RULES, MAX_LIST_VARIABLES
 from dpcore.data.readings import Reading
 
 if TYPE_CHECKING:
     from dpcore.data.reading.tables import Table
 
-MAX_VARIABLES = 12
-MAX_RULES = 6
 NO, YES = 0, 1
 OUTPUT_NAMES = ("no", "yes")
 
@@ -55,10 +54,10 @@ class DecisionLists(Domain):
     rules: int = 3
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.names) <= MAX_VARIABLES or len(set(self.names)) != len(self.names):
-            raise ParameterError(f"Between 1 and {MAX_VARIABLES} different variables are needed.")
-        if not 1 <= self.rules <= MAX_RULES:
-            raise ParameterError(f"A list has between 1 and {MAX_RULES} rules, got {self.rules}.")
+        if not 1 <= len(self.names) <= MAX_LIST_VARIABLES or len(set(self.names)) != len(self.names):
+            raise ParameterError(f"Between 1 and {MAX_LIST_VARIABLES} different variables are needed.")
+        if not 1 <= self.rules <= MAX_LIST_RULES:
+            raise ParameterError(f"A list has between 1 and {MAX_LIST_RULES} rules, got {self.rules}.")
 
     @override
     @property
@@ -241,8 +240,8 @@ def college_students(*, n: int, rules: int, seed: int) -> Integers:
     >>> college_students(n=3, rules=2, seed=1).shape
     (3, 5)
     """
-    if not (1 <= n <= 1_000_000 and 1 <= rules <= MAX_RULES):
-        raise ParameterError(f"Between 1 and 1,000,000 students with 1 to {MAX_RULES} rules are needed.")
+    if not (1 <= n <= 1_000_000 and 1 <= rules <= MAX_LIST_RULES):
+        raise ParameterError(f"Between 1 and 1,000,000 students with 1 to {MAX_LIST_RULES} rules are needed.")
     random = np.random.Generator(np.random.SFC64(seed))
     shares = np.array([share for share, _, _ in STUDENT_TYPES])
     kind = random.choice(len(STUDENT_TYPES), n, p=shares / shares.sum())

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core import Booleans, ParameterError, exactly
-from dpcore.data.product import MAX_ATTRIBUTES, Product
+from dpcore.core.sizes import MAX_ATTRIBUTES, MAX_CORRELATED_ROWS
+from dpcore.data.product import Product
 
 if TYPE_CHECKING:
     from dpcore.data.reading.tables import Table
 
 GROUPS, BLOCK = 12, 1 << 16
 """Mock rows: number of groups, and rows drawn at once."""
-MAX_ROWS = 2_000_000
 
 
 OPERATORS = ("is", "at least", "below")
@@ -86,8 +86,8 @@ def correlated_rows(*, n: int, attributes: int, seed: int) -> Booleans:
     >>> correlated_rows(n=3, attributes=5, seed=1).shape
     (3, 5)
     """
-    if not (1 <= n <= MAX_ROWS and 1 <= attributes <= MAX_ATTRIBUTES):
-        raise ParameterError(f"Up to {MAX_ROWS:,} rows of up to {MAX_ATTRIBUTES} attributes can be made.")
+    if not (1 <= n <= MAX_CORRELATED_ROWS and 1 <= attributes <= MAX_ATTRIBUTES):
+        raise ParameterError(f"Up to {MAX_CORRELATED_ROWS:,} rows of up to {MAX_ATTRIBUTES} attributes can be made.")
     random = np.random.Generator(np.random.SFC64(seed))
     popular = random.uniform(0.05, 1.0, attributes) ** 2
     rates = popular * random.beta(0.4, 1.2, (GROUPS, attributes))

@@ -14,12 +14,9 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from dpcore.core import DataError, Domain, DomainType, Floats, Integers, ParameterError
-from dpcore.data.columns import MAX_BITS, NO_YES, Labels, Number, is_labels, is_number
+from dpcore.core.sizes import MAX_ATTRIBUTES, MAX_BITS, MAX_COLUMN_CELLS
+from dpcore.data.columns import NO_YES, Labels, Number, is_labels, is_number
 from dpcore.data.dates import is_dates
-
-MAX_ATTRIBUTES = 64
-MAX_CELLS = 1 << 16
-"""Cells of one column: codes fit 16 bits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +49,8 @@ class Product(Domain):
                 raise ParameterError("A map has two columns, and cells of numbers of equal width.")
             if math.prod(self.shape) > 2**MAX_BITS:
                 raise ParameterError(f"Cells of these columns together must be at most {2**MAX_BITS:,}.")
-        elif any(not 2 <= column.size <= MAX_CELLS for column in self.columns):
-            raise ParameterError(f"Every attribute needs between 2 and {MAX_CELLS} cells.")
+        elif any(not 2 <= column.size <= MAX_COLUMN_CELLS for column in self.columns):
+            raise ParameterError(f"Every attribute needs between 2 and {MAX_COLUMN_CELLS} cells.")
 
     @classmethod
     def map(

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from typing_extensions import TypeIs, override
 
 from dpcore.core import DataError, Domain, DomainType, Floats, ParameterError, Queries
+from dpcore.core.sizes import MAX_DIMENSIONS
 
-MAX_DIMENSIONS = 1024
 STEP = 2.0**-20
 """Coordinates are whole multiples of it.
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from dpcore.core import MAX_BYTES, Dataset, Domain, Integers, ParameterError, Provenance, ProvenanceKind, check_memory
+from dpcore.core.sizes import MAX_MOCK_ROWS
 from dpcore.data.columns import is_labels
 from dpcore.data.generators import generate
 from dpcore.data.lists import draw_mock_lists, is_lists
@@ -25,7 +26,6 @@ from dpcore.data.sources import Origin, Source
 from dpcore.data.sphere import is_sphere
 from dpcore.data.unlisted.texts import is_texts
 
-MAX_ROWS = 5_000_000
 BLOCK = 1 << 13
 SHARES = (0.1, 0.5)
 """Shares of rows that have a yes/no attribute lie between these."""
@@ -49,8 +49,8 @@ class MockData(Origin):
     seed: int = 1
 
     def __post_init__(self) -> None:
-        if not 1 <= self.n <= MAX_ROWS:
-            raise ParameterError(f"Mock data have between 1 and {MAX_ROWS:,} rows, got {self.n:,}.")
+        if not 1 <= self.n <= MAX_MOCK_ROWS:
+            raise ParameterError(f"Mock data have between 1 and {MAX_MOCK_ROWS:,} rows, got {self.n:,}.")
 
     @override
     @property
@@ -117,8 +117,8 @@ def bytes_per_row(domain: Domain) -> int:
 
 
 def max_mock_rows(domain: Domain) -> int:
-    """Return the number of made-up rows whose memory is within MAX_BYTES, and at most MAX_ROWS."""
-    return min(MAX_ROWS, MAX_BYTES // bytes_per_row(domain))
+    """Return the number of made-up rows whose memory is within MAX_BYTES, and at most MAX_MOCK_ROWS."""
+    return min(MAX_MOCK_ROWS, MAX_BYTES // bytes_per_row(domain))
 
 
 def draw_mock_records(domain: Domain, *, n: int, seed: int) -> NDArray[Any]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpcore.core import Guarantee, Neighbours, ParameterError
 from dpcore.core.bisection import bisect_range
+from dpcore.core.sizes import MAX_GAUSSIAN_EPSILON, MAX_SIGMA
 
 
 def compose(guarantees: Sequence[Guarantee], *, fixed_in_advance: bool = True) -> Guarantee:
@@ -80,19 +81,15 @@ def as_replace_one(guarantee: Guarantee) -> Guarantee:
     )
 
 
-MAX_EPSILON = 1000.0
-"""The largest epsilon that Gaussian noise is worked out for; no such noise hides anything."""
 FAR = 1e100
 """Beyond it products of losses would overflow."""
-MAX_SIGMA = 1 << 16
-"""The largest sigma that is looked for; its law has a million terms."""
 
 
 def check_gaussian(*, epsilon: float, delta: float) -> None:
     """Raise ParameterError unless Gaussian noise can have this epsilon and delta."""
-    if not (0 < epsilon <= MAX_EPSILON and 0 < delta < 1):
+    if not (0 < epsilon <= MAX_GAUSSIAN_EPSILON and 0 < delta < 1):
         raise ParameterError(
-            f"Gaussian noise needs epsilon above 0 and at most {MAX_EPSILON:g}, and delta between 0 and 1."
+            f"Gaussian noise needs epsilon above 0 and at most {MAX_GAUSSIAN_EPSILON:g}, and delta between 0 and 1."
         )
 
 

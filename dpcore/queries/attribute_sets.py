@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Integers
-from dpcore.data.product import MAX_ATTRIBUTES
+from dpcore.core.sizes import MAX_ATTRIBUTES
 
 MAX_WIDTH = 12
 """Numbers of sets of up to 12 of 64 attributes, with a sign each, fit 64 bits."""

@@ -12,10 +12,8 @@ import numpy as np
 from typing_extensions import override
 
 from dpcore.core import Domain, DomainType, Floats, Integers, ParameterError, Queries
+from dpcore.core.sizes import MAX_BOX_COLUMNS, MAX_BOX_MARKS
 from dpcore.data.product import Product, is_table
-
-MAX_COLUMNS = 3
-MAX_MARKS = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,10 +36,10 @@ class RangeBoxes(Queries):
     marks: int = 8
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.domain.columns) <= MAX_COLUMNS:
-            raise ParameterError(f"Boxes lie on 1 to {MAX_COLUMNS} columns, got {len(self.domain.columns)}.")
-        if not 1 <= self.marks <= MAX_MARKS:
-            raise ParameterError(f"A column is marked at 1 to {MAX_MARKS} places, got {self.marks}.")
+        if not 1 <= len(self.domain.columns) <= MAX_BOX_COLUMNS:
+            raise ParameterError(f"Boxes lie on 1 to {MAX_BOX_COLUMNS} columns, got {len(self.domain.columns)}.")
+        if not 1 <= self.marks <= MAX_BOX_MARKS:
+            raise ParameterError(f"A column is marked at 1 to {MAX_BOX_MARKS} places, got {self.marks}.")
 
     @cached_property
     def places(self) -> tuple[Integers, ...]:
@@ -64,7 +62,7 @@ class RangeBoxes(Queries):
     @classmethod
     def fits(cls, domain: Domain) -> bool:
         """Return whether a domain is a table of few enough columns."""
-        return is_table(domain) and domain.attributes <= MAX_COLUMNS
+        return is_table(domain) and domain.attributes <= MAX_BOX_COLUMNS
 
     @override
     @property

@@ -8,9 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.core import Booleans, Integers, ParameterError
+from dpcore.core.sizes import MAX_WEIGHTS
 from dpcore.data.columns import Number
 from dpcore.queries.at_least import AtLeast
-from dpcore.queries.linear import MAX_WEIGHTS, LinearQueries
+from dpcore.queries.linear import LinearQueries
 
 
 def fits_cells(queries: AtLeast) -> bool:

@@ -11,10 +11,10 @@ import numpy as np
 from typing_extensions import override
 
 from dpcore.core import Domain, DomainType, ParameterError, Queries
+from dpcore.core.sizes import MAX_GROUP_COLUMNS
 from dpcore.data.columns import Scale, is_number
 from dpcore.data.product import Product, is_table
 
-MAX_GROUP_COLUMNS = 3
 MAX_DEGREES = {1: 3, 2: 2}
 """Largest degree of the moments, by how many numbers there are."""
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from dpcore.core import Booleans, DataError, DomainType, Floats, Integers, ParameterError, Queries
+from dpcore.core.sizes import MAX_CLASS_ATTRIBUTES, MAX_CLASS_RULES, MAX_LITERALS
 from dpcore.data.product import Product
 from dpcore.queries.attribute_sets import all_sets
 from dpcore.queries.counting import pack, shares
@@ -28,11 +29,6 @@ KINDS = {
     INTERVALS: "one attribute and not another",
     TABLE: "your own matrix",
 }
-MAX_RULES = 1 << 17
-"""Rules of a class; more would take minutes to count."""
-MAX_LITERALS = 4
-MAX_TABLE_ATTRIBUTES = 5
-"""Attributes of a class given as a matrix, besides the label: its columns are all rows there may be."""
 
 
 def rule_errors(answers: Floats, labels: Floats, both: Floats) -> Integers:
@@ -76,14 +72,14 @@ class Hypotheses(Queries):
             self._check_matrix()
         elif self.packed:
             raise ParameterError("Only a class given as a matrix has one.")
-        if self.count > MAX_RULES:
-            raise ParameterError(f"These are {self.count:,} rules; at most {MAX_RULES:,} are possible.")
+        if self.count > MAX_CLASS_RULES:
+            raise ParameterError(f"These are {self.count:,} rules; at most {MAX_CLASS_RULES:,} are possible.")
 
     def _check_matrix(self) -> None:
         """Raise ParameterError for a matrix of another shape, or with other entries than 0 and 1."""
         others = self.domain.attributes - 1
-        if others > MAX_TABLE_ATTRIBUTES:
-            raise ParameterError(f"A matrix of rules is about at most {MAX_TABLE_ATTRIBUTES} attributes and the label.")
+        if others > MAX_CLASS_ATTRIBUTES:
+            raise ParameterError(f"A matrix of rules is about at most {MAX_CLASS_ATTRIBUTES} attributes and the label.")
         if not self.packed or len(self.packed) % (1 << others):
             raise ParameterError(f"A matrix of rules has {1 << others} columns: one for each row there may be.")
         if not set(self.packed) <= {0, 1}:
@@ -96,7 +92,7 @@ class Hypotheses(Queries):
         Raises:
             DataError: another shape, or entries other than 0 and 1.
         """
-        columns = 1 << min(domain.attributes - 1, MAX_TABLE_ATTRIBUTES)
+        columns = 1 << min(domain.attributes - 1, MAX_CLASS_ATTRIBUTES)
         if matrix.ndim != 2 or not matrix.size or matrix.shape[1] != columns:
             raise DataError(f"The matrix needs {columns} columns: one for each row that there may be.")
         if not np.isin(matrix, (0.0, 1.0)).all():

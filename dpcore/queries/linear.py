@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from dpcore.core import DataError, Domain, DomainType, Floats, Integers, ParameterError, Queries
+from dpcore.core.sizes import MAX_WEIGHTS
 
 UNITS = 1000
 """A weight of 1, in thousandths."""
-MAX_WEIGHTS = 1 << 20
-"""Queries times cells that may be asked."""
 
 
 @dataclass(frozen=True, kw_only=True)

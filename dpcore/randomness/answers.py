@@ -28,6 +28,7 @@ import numpy as np
 from typing_extensions import override
 
 from dpcore.core import Booleans, Floats, Integers, ParameterError
+from dpcore.core.sizes import MAX_ANSWER_EPSILON
 from dpcore.randomness.enumeration import Enumerate
 from dpcore.randomness.preview import Preview
 from dpcore.randomness.sampler import Charge, Draw, check_whole
@@ -38,7 +39,7 @@ BITS = 128
 FACTOR_BITS = 256
 """Of the bounds of e^ε and e^-ε."""
 MIN_DELTA = 2.0**-64
-LEAST_EPSILON, MAX_EPSILON = 1e-4, 100.0
+LEAST_EPSILON = 1e-4
 PRECISE = Context(prec=160)
 """Decimal digits: its exponential is rounded correctly (Python's ``decimal``)."""
 
@@ -50,10 +51,10 @@ def answer_table(*, epsilon: float, delta: float) -> tuple[int, ...]:
     Raises:
         ParameterError: an epsilon or a delta that no table is made for.
     """
-    if not (LEAST_EPSILON <= epsilon <= MAX_EPSILON and MIN_DELTA <= delta < 1):
+    if not (LEAST_EPSILON <= epsilon <= MAX_ANSWER_EPSILON and MIN_DELTA <= delta < 1):
         raise ParameterError(
-            f"Answers need an epsilon from {LEAST_EPSILON:g} to {MAX_EPSILON:g} and a delta from 2^-64, below 1; "
-            f"got {epsilon!r} and {delta!r}."
+            f"Answers need an epsilon from {LEAST_EPSILON:g} to {MAX_ANSWER_EPSILON:g} and a delta from 2^-64, below "
+            f"1; got {epsilon!r} and {delta!r}."
         )
     one = 1 << BITS
     grown, shrunk = (

@@ -12,14 +12,13 @@ import numpy as np
 from typing_extensions import override
 
 from dpcore.core import Floats, Integers, ParameterError
-from dpcore.randomness.enumeration import MAX_PATHS, Enumerate
+from dpcore.core.sizes import MAX_PATHS, MAX_ROWS_DRAWN
+from dpcore.randomness.enumeration import Enumerate
 from dpcore.randomness.laws import compositions
 from dpcore.randomness.preview import Preview
 from dpcore.randomness.sampler import Draw, check_number, check_whole
 from dpcore.randomness.secure import Secure, uniform
 
-MAX_ROWS_DRAWN = 1 << 30
-"""Rows a release may draw into its subsamples: about two minutes."""
 BITS_AT_ONCE = 1 << 24
 
 

@@ -11,20 +11,11 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from dpcore.core import Booleans, Floats, Integers, ParameterError
+from dpcore.core.sizes import MAX_COUNT, MAX_SENSITIVITY
 from dpcore.randomness.enumeration import Enumerate
 from dpcore.randomness.laws import clamped_law, laplace_tail
 from dpcore.randomness.preview import Preview
-from dpcore.randomness.sampler import (
-    MAX_COUNT,
-    MAX_SENSITIVITY,
-    Charge,
-    Draw,
-    PureDraw,
-    Sampler,
-    check_number,
-    check_scale,
-    check_whole,
-)
+from dpcore.randomness.sampler import Charge, Draw, PureDraw, Sampler, check_number, check_scale, check_whole
 from dpcore.randomness.secure import Secure, uniform
 
 NEVER = 1 << 62

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from dpcore.core import Floats, Mechanism, ParameterError, State, check_memory
+from dpcore.core.sizes import MAX_PATHS
 from dpcore.randomness.distinct import distinct_rows
 from dpcore.randomness.sampler import Draw, DrawnT, Sampler
-
-MAX_PATHS = 1 << 22
 
 
 class _Branched(Exception):

@@ -25,10 +25,11 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from dpcore.core import Booleans, Floats, Integers, ParameterError, check_memory
+from dpcore.core.sizes import MAX_SENSITIVITY
 from dpcore.randomness.counts import NoisyCounts
 from dpcore.randomness.enumeration import Enumerate
 from dpcore.randomness.laws import clamped_law, laplace_mass, laplace_tail
-from dpcore.randomness.sampler import MAX_SENSITIVITY, PureDraw, Sampler, check_number, check_whole
+from dpcore.randomness.sampler import PureDraw, Sampler, check_number, check_whole
 
 REACH = 40.0
 """Scales of noise on a threshold told apart: beyond lies less than a double sees."""

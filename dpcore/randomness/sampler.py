@@ -21,6 +21,7 @@ import numpy as np
 from typing_extensions import override
 
 from dpcore.core import ParameterError
+from dpcore.core.sizes import MAX_COUNT, MAX_SCALE, MAX_SENSITIVITY
 
 if TYPE_CHECKING:
     from dpcore.randomness.enumeration import Enumerate
@@ -28,10 +29,6 @@ if TYPE_CHECKING:
     from dpcore.randomness.secure import Secure
 
 DrawnT = TypeVar("DrawnT")
-
-MAX_COUNT = 1 << 61
-MAX_SENSITIVITY = 1 << 53
-MAX_SCALE = 2.0**54
 
 
 def check_whole(values: Any, *, low: int = -MAX_COUNT, high: int = MAX_COUNT) -> None:

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Dataset, Floats, Mechanism, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
+from dpcore.core.sizes import MAX_PATHS
 from dpcore.randomness import Enumerate
 from dpcore.randomness.distinct import distinct_rows
-from dpcore.randomness.enumeration import MAX_PATHS
 
 Law = tuple[Floats, Floats]
 """Distinct outcomes (K, w) and their probabilities (K,)."""

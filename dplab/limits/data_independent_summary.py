@@ -28,7 +28,7 @@ from dpcore.core import (
     ProvenanceKind,
 )
 from dpcore.core.bisection import least_whole
-from dpcore.core.problem import MAX_ROWS
+from dpcore.core.sizes import MAX_ROWS
 from dpcore.limits.bounds.applicable import lower_curve
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals

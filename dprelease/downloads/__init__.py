@@ -3,7 +3,6 @@
 from dprelease.downloads.archive import (
     CERTIFICATE,
     DERIVED_FILES,
-    MAX_UNPACKED,
     NOTEBOOK,
     OPENDP,
     PROGRAM,
@@ -15,6 +14,7 @@ from dprelease.downloads.archive import (
     zip_files,
 )
 from dprelease.downloads.uploads import faults_of_uploads
+from dprelease.sizes import MAX_UNPACKED
 
 __all__ = [
     "CERTIFICATE",

@@ -17,7 +17,7 @@ from dprelease.downloads.report import report
 from dprelease.downloads.with_opendp import with_opendp
 from dprelease.ledger.canonical import canonical
 from dprelease.ledger.records import Stored
-from dprelease.requests.parts import MAX_PARTS
+from dprelease.sizes import MAX_FILES, MAX_UNPACKED
 
 CERTIFICATE, REPORT = "certificate.json", "report.html"
 PROGRAM, NOTEBOOK, OPENDP = "analysis.py", "analysis.ipynb", "with_opendp.py"
@@ -28,9 +28,6 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 
 ENTRY = b"PK\x01\x02"
 """Signature before each file's line in a zip's directory."""
-MAX_FILES = 4 * MAX_PARTS
-MAX_UNPACKED = 64
-"""Megabytes of files that are verified where anybody may upload them."""
 NO_ZIP = "This zip is not one of a release."
 TOO_LARGE = f"These files have more than {MAX_UNPACKED} MB. Verify them with the command line: run.py verify."
 

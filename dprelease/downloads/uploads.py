@@ -16,7 +16,8 @@ from dpcore.data.reading.child_process import OUT_OF_TIME, read_answer, run_limi
 from dpcore.data.reading.conversion_process import MEMORY, set_limits
 from dpcore.data.reading.scratch import private_folder
 from dprelease.downloads import verification_process
-from dprelease.downloads.archive import CERTIFICATE, MAX_UNPACKED, TOO_LARGE, faults_of_files, unzip_files
+from dprelease.downloads.archive import CERTIFICATE, TOO_LARGE, faults_of_files, unzip_files
+from dprelease.sizes import MAX_UNPACKED
 
 MAX_MEMORY, MAX_SECONDS = 1 << 30, 120
 """What one verification may take: bytes on top of the program's own, and time."""

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpcore.core import DataError, Integers
-from dpcore.core.problem import MAX_ROWS
+from dpcore.core.sizes import MAX_ROWS
 from dprelease.engines.counts import Encoding, TableColumn
 
 MAX_COLUMNS = 1_000

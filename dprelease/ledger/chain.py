@@ -15,7 +15,8 @@ from typing import Any
 
 from dpcore.core import ParameterError
 from dprelease.ledger.canonical import digest
-from dprelease.ledger.units import ATTO_DIGITS, MAX_EPSILON, NANO_DIGITS, BudgetMeasure, Price
+from dprelease.ledger.units import ATTO_DIGITS, NANO_DIGITS, BudgetMeasure, Price
+from dprelease.sizes import MAX_EPSILON
 
 REGISTERED, VERSION, BUDGET, ATTEMPT = "registered", "version", "budget", "attempt"
 STORED, FAILED, MACHINE_FAILED = "stored", "failed", "machine failed"

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from dpcore.core import Neighbours, is_visible
-from dpcore.core.problem import MAX_ROWS
-from dpcore.data.declarations import MAX_PERSON_ROWS
+from dpcore.core.sizes import MAX_PERSON_ROWS, MAX_ROWS
 from dprelease.ledger.units import BudgetMeasure, Price
+from dprelease.sizes import MAX_WORDS
 
 OVER = "The release needs {need}, but only {left} is left. Nothing was released."
 RAISED = "The release failed, and nothing was shown. The cause may depend on the rows, so the charge stays."
@@ -24,8 +24,6 @@ UNFIT = "The ledger would become inconsistent. Nothing was charged or shown."
 RELEASE = "release"
 """Name of the action of releasing, for messages."""
 DAMAGED = "The ledger cannot be read. Restore a backup."
-MAX_WORDS = 200
-"""Largest number of characters of a name or a reason."""
 MAX_MARKS = 8
 """Largest number of combining marks on a letter, beyond those of any script: more grow over the lines around."""
 

@@ -35,7 +35,6 @@ from dprelease.ledger.reading import (
 from dprelease.ledger.records import (
     DIED,
     DRAW_IN_PROGRESS,
-    MAX_WORDS,
     RELEASE,
     Actor,
     Attempt,
@@ -61,6 +60,7 @@ from dprelease.ledger.writing import (
     signed,
     today,
 )
+from dprelease.sizes import MAX_WORDS
 
 ACCESSED_BEFORE = "true values may have been seen before"
 COUNTS_REGISTERED = "Counts of this engine's table are registered already. Register these as a new version."

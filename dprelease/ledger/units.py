@@ -14,12 +14,11 @@ from typing_extensions import override
 
 from dpcore.core import MAX_PRICED_ROWS, Guarantee, ParameterError, rounded_down, rounded_up
 from dpcore.privacy.concentrated import epsilon_of, largest_rho, rho_of_gaussians
+from dprelease.sizes import MAX_EPSILON
 
 NANO_DIGITS = 9
 ATTO_DIGITS = 18
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-MAX_EPSILON = 10**6
-"""Largest epsilon: far above any budget, and within 64 bits."""
 ROOM = Fraction(100_001, 100_000)
 """Surcharge factor on Gaussian draws in rho, as another computer may compute a smaller sigma."""
 ROUNDING = 1 + 1e-9

@@ -30,14 +30,13 @@ from dprelease.plan.groups import PEOPLE
 from dprelease.plan.margins import margin, worst_shares
 from dprelease.plan.planned_question import WHOLE_TABLE, PlannedQuestion
 from dprelease.plan.questions import Plan
+from dprelease.sizes import MAX_COMPARED_CELLS
 
 N_GRID = tuple(round(10 ** (power / 2)) for power in range(4, 13))
 """Numbers of rows: 100 to a million, two per factor of ten."""
 LEVELS = (0.05, 0.5, 0.95)
 MIN_TRIALS, MAX_TRIALS = 20, 60
 """Limits of the number of simulated releases of a cell."""
-MAX_CELLS = 1 << 20
-"""Largest product of releases and cells of the domain."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -125,7 +124,7 @@ def _cell(
     if at_n.n not in twins:
         twins[at_n.n] = twin_of(at_n, question, seed=seed)
     mechanism = entry.make(**at_entry.values, epsilon=question.epsilon if by_rows else place)
-    trials = max(MIN_TRIALS, min(MAX_TRIALS, MAX_CELLS // at_n.problem(question).domain.size))
+    trials = max(MIN_TRIALS, min(MAX_TRIALS, MAX_COMPARED_CELLS // at_n.problem(question).domain.size))
     errors = simulate_errors(at_n, at_entry, mechanism, twins[at_n.n], seed=seed, trials=trials)
     nothing, promise = np.full(3, math.nan), guaranteed_question_error(at_n, at_entry, mechanism)
     if promise < math.inf and depends_on_n(mechanism, at_n.problem(at_entry), beta=at_n.beta):

@@ -33,6 +33,7 @@ from dprelease.plan.groups import (
     SUM,
     has_shares,
 )
+from dprelease.sizes import MAX_LINE_CHARACTERS
 
 QUARTILES, DECILES = (0.25, 0.5, 0.75), tuple(place / 10 for place in range(1, 10))
 WORDS = {
@@ -56,8 +57,6 @@ NAMED_SHARES = {"median": (0.5,), "quartiles": QUARTILES, "deciles": DECILES}
 BEGINS = re.compile(rf"({'|'.join(sorted(WORDS, key=len, reverse=True))})\b\s*(?:of\b|with\b)?\s*(.*)", re.I | re.S)
 SMALLEST = re.compile(r"[,;]?\s*groups of (?:at least )?([\d,]+)(?: (?:people|rows))?$", re.I)
 BETWEEN_NAMES = re.compile(r"\s*(?:,|×|\band\b|/|\bto\b|\bon\b|\bper\b)\s*")
-MAX_LETTERS = 400
-"""Largest number of characters of a line."""
 SHOWN = 40
 """Number of characters of a line that an error message quotes."""
 
@@ -80,7 +79,7 @@ def read_group_line(line: str, table: DeclaredTable) -> GroupLine | None:
     Raises:
         ParameterError: one sentence on what is unknown; of two labels a share is of the second where none is named.
     """
-    begins = BEGINS.match(line.strip()) if len(line) <= MAX_LETTERS else None
+    begins = BEGINS.match(line.strip()) if len(line) <= MAX_LINE_CHARACTERS else None
     if begins is None or first_name(line.strip(), table):
         return None
     word, rest = begins[1].lower(), begins[2]

@@ -10,18 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpcore.core import ParameterError, Queries
-from dpcore.core.problem import MAX_ROWS
+from dpcore.core.sizes import MAX_GROUP_COLUMNS, MAX_ROWS
 from dpcore.data.columns import LabelAndRest, Labels, Number, is_labels, is_number
 from dpcore.data.declarations import Capped, DeclaredTable, bin_ranges
 from dpcore.data.product import Product
 from dpcore.data.readings import Columns, Reading
-from dpcore.queries.groups import MAX_GROUP_COLUMNS, GroupQuantiles, GroupStatistics
+from dpcore.queries.groups import GroupQuantiles, GroupStatistics
 from dpcore.queries.marginals import Marginals
+from dprelease.sizes import MAX_QUANTILES
 
 GROUP_BINS = 10
 """Largest number of ranges of a number that forms groups."""
-MAX_QUANTILES = 99
-"""Largest number of quantiles of one statistic."""
 PEOPLE, SHARE, SUM, MEAN, SPREAD = "people", "share", "sum", "mean", "spread"
 RATIO, SLOPE, QUANTILES = "ratio", "slope", "quantiles"
 

@@ -11,21 +11,11 @@ from dpcore.data.declarations import DeclaredTable
 from dpcore.mechanisms import entry as entry_of
 from dpcore.queries.marginals import Marginals
 from dprelease.plan.group_lines import QUARTILES
-from dprelease.plan.groups import (
-    FOLLOWING,
-    MAX_QUANTILES,
-    MEAN,
-    PEOPLE,
-    QUANTILES,
-    SAMPLED,
-    SHARE,
-    SPREAD,
-    STATISTICS,
-    check_shape,
-)
+from dprelease.plan.groups import FOLLOWING, MEAN, PEOPLE, QUANTILES, SAMPLED, SHARE, SPREAD, STATISTICS, check_shape
 from dprelease.plan.predicates import Lines
 from dprelease.requests.codec import check_fields, decode_fields, encode_fields, fields_of
 from dprelease.requests.parts import decode_parameters, encode_parameters
+from dprelease.sizes import MAX_QUANTILES
 
 QUANTITIES = {
     "quantile": ("exponential_median", "stable_median"),

@@ -36,11 +36,9 @@ from dpcore.data.dates import Dates, is_dates
 from dpcore.data.declarations import DeclaredTable
 from dpcore.data.product import Product
 from dpcore.data.readings import Reading
-from dprelease.plan.group_lines import MAX_LETTERS, SHOWN, GroupLine, first_name, read_group_line
+from dprelease.plan.group_lines import SHOWN, GroupLine, first_name, read_group_line
+from dprelease.sizes import MAX_GROUP_LINES, MAX_LINE_CELLS, MAX_LINE_CHARACTERS
 
-MAX_LINES = 200
-MAX_CELLS = 1 << 14
-"""Largest number of cells of the table for the lines of one question."""
 NUMBER = r"[-−+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-−+]?\d+)?"
 RANGE = re.compile(rf"({NUMBER})\s*(?:-|−|–|—|\.\.|to\b)\s*({NUMBER})")
 BETWEEN = ",\t;"
@@ -85,7 +83,7 @@ def read_lines(text: str, table: DeclaredTable) -> Lines:
     except ParameterError as problem:  # without a header the lines below have no meaning
         return Lines(lines={}, problems=(f"Line {rows[0][0]}: {problem}",))
     rows = rows[bool(header) :]
-    for number, line in rows[:MAX_LINES]:
+    for number, line in rows[:MAX_GROUP_LINES]:
         try:
             if of_statistics is not None:
                 groups[_statistic_of(line, *of_statistics, table)] = None
@@ -103,8 +101,8 @@ def read_lines(text: str, table: DeclaredTable) -> Lines:
             problems.append(f"Line {number}: {problem}")
         else:
             by_columns.setdefault(tuple(name for name in names if name in named), []).append(line.strip())
-    if len(rows) > MAX_LINES:  # the first message, as a page may show only one
-        problems.insert(0, f"Line {rows[MAX_LINES][0]}: at most {MAX_LINES:,} lines are read.")
+    if len(rows) > MAX_GROUP_LINES:  # the first message, as a page may show only one
+        problems.insert(0, f"Line {rows[MAX_GROUP_LINES][0]}: at most {MAX_GROUP_LINES:,} lines are read.")
     return Lines(
         lines={key: tuple(dict.fromkeys(lines)) for key, lines in by_columns.items()},
         problems=tuple(problems),
@@ -166,8 +164,8 @@ def cut_at(lines: Sequence[str], columns: Sequence[str], table: DeclaredTable) -
     Raises:
         ParameterError: a line is about other columns, or there are too many cells.
     """
-    if len(lines) > MAX_LINES:
-        raise ParameterError(f"A statistic has at most {MAX_LINES:,} lines.")
+    if len(lines) > MAX_GROUP_LINES:
+        raise ParameterError(f"A statistic has at most {MAX_GROUP_LINES:,} lines.")
     cuts: dict[str, set[float]] = {name: set() for name in columns}
     for line in lines:
         line_conditions = conditions(line, table)
@@ -178,8 +176,10 @@ def cut_at(lines: Sequence[str], columns: Sequence[str], table: DeclaredTable) -
             if isinstance(condition, tuple) and is_number(on):
                 cuts[name] |= {end for end in condition if on.low < end < on.high}
     reading = table.cut({name: tuple(sorted(places)) for name, places in cuts.items()})
-    if reading.domain.size > MAX_CELLS:
-        raise ParameterError(f"These lines need {reading.domain.size:,} cells; at most {MAX_CELLS:,} are possible.")
+    if reading.domain.size > MAX_LINE_CELLS:
+        raise ParameterError(
+            f"These lines need {reading.domain.size:,} cells; at most {MAX_LINE_CELLS:,} are possible."
+        )
     return reading
 
 
@@ -245,8 +245,8 @@ def _header(line: str, table: DeclaredTable) -> tuple[list[str], str]:
 
 def _fields(line: str, sign: str = ",") -> list[str]:
     """Split a line into fields at a separator, as in CSV."""
-    if len(line) > MAX_LETTERS:
-        raise ParameterError(f"it has more than {MAX_LETTERS} letters.")
+    if len(line) > MAX_LINE_CHARACTERS:
+        raise ParameterError(f"it has more than {MAX_LINE_CHARACTERS} letters.")
     try:
         rows = csv.reader([line], delimiter=sign, skipinitialspace=True, strict=True)
         return [field.strip() for field in next(rows, [])]

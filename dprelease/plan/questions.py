@@ -70,8 +70,9 @@ from dprelease.requests.codec import (
     encode_format,
 )
 from dprelease.requests.intervals import LEVEL, check_release_level
-from dprelease.requests.parts import MAX_PARTS, Request, RequestPart, decode_level, encode_level
+from dprelease.requests.parts import Request, RequestPart, decode_level, encode_level
 from dprelease.requests.vector import total
+from dprelease.sizes import MAX_PARTS
 
 FORMAT = "dpscope-plan/2"
 MAX_QUESTIONS = MAX_PARTS

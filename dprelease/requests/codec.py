@@ -32,7 +32,8 @@ from dpcore.queries.inputs import Inputs
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
-from dprelease.ledger.records import MAX_WORDS, is_words
+from dprelease.ledger.records import is_words
+from dprelease.sizes import MAX_WORDS
 
 CODEC_TYPES: Mapping[str, type] = {
     kind.__name__: kind

@@ -23,7 +23,7 @@ from typing import Any, Self
 
 from dpcore.core import Entry, Mechanism, Neighbours, ParameterError, Problem, Queries, describe_error, exactly
 from dpcore.core.documents import parse_document
-from dpcore.data.declarations import MAX_PERSON_ROWS
+from dpcore.core.sizes import MAX_PERSON_ROWS
 from dpcore.data.reading.format import USUAL, Format
 from dpcore.data.readings import Reading
 from dpcore.mechanisms import entry as entry_of
@@ -40,10 +40,9 @@ from dprelease.requests.codec import (
     encode_format,
 )
 from dprelease.requests.intervals import LEVEL, check_release_level
+from dprelease.sizes import MAX_DRAWS, MAX_PARTS
 
 FORMAT = "dpscope-request/2"
-MAX_DRAWS = 10**6
-MAX_PARTS = 64
 
 
 @dataclass(frozen=True, kw_only=True)

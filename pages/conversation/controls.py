@@ -10,11 +10,12 @@ from streamlit.delta_generator import DeltaGenerator
 from typing_extensions import override
 
 from dpcore.core import Domain, Entry, Floats, Integers, Queries
+from dpcore.core.sizes import MAX_WEIGHTS
 from dpcore.data.columns import Number, is_number
 from dpcore.mechanisms import serving
 from dpcore.mechanisms.online.analysts import ANALYSTS, analyst_kind
 from dpcore.mechanisms.online.interactive import Interactive
-from dpcore.queries.linear import GENERATED, MAX_WEIGHTS, LinearQueries, generated
+from dpcore.queries.linear import GENERATED, LinearQueries, generated
 from dpcore.queries.ranges import Intervals, Thresholds, classes_for
 from pages.data.picker import pick_source
 from pages.shell.controls import Value, choice, choose_entry, control, epsilon_bar, neighbours, number, seed

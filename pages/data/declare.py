@@ -8,9 +8,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import ParameterError
+from dpcore.core.sizes import MAX_PERSON_ROWS
 from dpcore.data.columns import is_number
 from dpcore.data.dates import is_dates
-from dpcore.data.declarations import MAX_PERSON_ROWS, DeclaredTable, coarsen
+from dpcore.data.declarations import DeclaredTable, coarsen
 from dpcore.data.dictionaries.description import CATEGORY
 from dpcore.data.dictionaries.labels import split_labels
 from dpcore.data.dictionaries.names import identifying_column

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import streamlit as st
 
+from dpcore.core.sizes import MAX_GROUP_COLUMNS
 from dpcore.data.columns import is_labels
-from dpcore.queries.groups import MAX_GROUP_COLUMNS
 from dprelease.plan.groups import MEAN, PEOPLE, QUANTILES, RATIO, SAMPLED, SHARE, SLOPE, STATISTICS, has_shares
 from dprelease.plan.planned_question import PlannedQuestion, group_question
 from dprelease.plan.titles import NAMED_QUANTILES, statistic_title

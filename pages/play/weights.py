@@ -9,8 +9,9 @@ import numpy as np
 import streamlit as st
 
 from dpcore.core import DataError, Dataset, Domain, Parameter, Problem
+from dpcore.core.sizes import MAX_WEIGHTS
 from dpcore.limits.attacks.class_text import read_class
-from dpcore.queries.linear import GENERATED, MAX_WEIGHTS, LinearQueries, generated
+from dpcore.queries.linear import GENERATED, LinearQueries, generated
 from dplab.recipe import Recipe
 from dplab.small_databases import TRIALS, errors_by_size
 from pages.charts.component import draw_with_table

@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Floats
+from dpcore.core.sizes import MAX_BOX_COLUMNS
 from dpcore.data.bundled import BOXED, ranges_of
 from dpcore.data.columns import is_number
 from dpcore.data.product import Product
@@ -18,7 +19,7 @@ from dpcore.data.sources import Source
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.intervals.box_errors import BoxErrors, box_errors
 from dpcore.mechanisms.intervals.boxes import BoxCuts, BoxState
-from dpcore.queries.boxes import MAX_COLUMNS, RangeBoxes
+from dpcore.queries.boxes import RangeBoxes
 from dpcore.randomness import Preview
 from pages.charts.words import percent, printable_labels, rows
 from pages.charts.worst import TrialNouns
@@ -89,9 +90,9 @@ def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Ran
         columns = st.multiselect(
             "Columns",
             names,
-            default=names[:MAX_COLUMNS],
+            default=names[:MAX_BOX_COLUMNS],
             key=picker,
-            max_selections=MAX_COLUMNS,
+            max_selections=MAX_BOX_COLUMNS,
             persist_state="session",
         )
         chosen = settings(entry("boxes"), bar)

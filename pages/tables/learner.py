@@ -10,11 +10,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import DataError, Floats, Integers, rounded_up
+from dpcore.core.sizes import MAX_CLASS_ATTRIBUTES, MAX_LITERALS
 from dpcore.data.product import Product
 from dpcore.limits.attacks.class_text import read_class
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.marginals.learner import LearnerState, PrivateLearner
-from dpcore.queries.hypotheses import INTERVALS, KINDS, MAX_LITERALS, MAX_TABLE_ATTRIBUTES, TABLE, Hypotheses
+from dpcore.queries.hypotheses import INTERVALS, KINDS, TABLE, Hypotheses
 from dpcore.randomness import Preview
 from dplab.printed.population import sample_error
 from pages.charts.picture import Axis, Curve, Picture, Rule
@@ -103,12 +104,12 @@ def _class(domain: Product) -> Hypotheses | None:
     if kind != TABLE:
         literals = 2 if kind == INTERVALS else whole("Attributes of a rule, up to k", 1, MAX_LITERALS, 2, key="rule-k")
         return Hypotheses(domain=domain, label=label, kind=kind, literals=literals)
-    others = min(domain.attributes - 1, MAX_TABLE_ATTRIBUTES)
+    others = min(domain.attributes - 1, MAX_CLASS_ATTRIBUTES)
     text = st.text_area(
         f"One line per rule: what it says, 0 or 1, to each of {1 << others} rows that there may be",
         "\n".join(",".join(str(cell >> place & 1) for cell in range(1 << others)) for place in range(others)),
         key=f"rule-matrix-{others}",
-        help=f"At most {MAX_TABLE_ATTRIBUTES} attributes and the label. Column c stands for the row whose attributes "
+        help=f"At most {MAX_CLASS_ATTRIBUTES} attributes and the label. Column c stands for the row whose attributes "
         "are the binary digits of c − 1, the first attribute last.",
     )
     try:

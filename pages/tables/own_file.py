@@ -7,9 +7,9 @@ import re
 import streamlit as st
 
 from dpcore.core import ParameterError, read_number
-from dpcore.data.lists import MAX_VARIABLES, ListColumns
+from dpcore.core.sizes import MAX_ATTRIBUTES, MAX_LIST_VARIABLES
+from dpcore.data.lists import ListColumns
 from dpcore.data.predicates import Predicate
-from dpcore.data.product import MAX_ATTRIBUTES
 from dpcore.data.readings import YesNo
 from dpcore.data.sources import Source
 from pages.data.upload import SessionFile
@@ -103,8 +103,8 @@ def own_lists(file: SessionFile, rules: int) -> Source | None:
     if not variables:
         st.caption("Name the variables of the conditions.")
         return None
-    if len(variables) > MAX_VARIABLES:
-        raise ParameterError(f"At most {MAX_VARIABLES} variables are possible; you typed {len(variables)}.")
+    if len(variables) > MAX_LIST_VARIABLES:
+        raise ParameterError(f"At most {MAX_LIST_VARIABLES} variables are possible; you typed {len(variables)}.")
     pairs = tuple(zip(chosen[:-1:2], chosen[1:-1:2], strict=True))
     reading = ListColumns(variables=variables, rules=pairs, otherwise=chosen[-1])
     return Source(origin=file.origin, reading=reading)

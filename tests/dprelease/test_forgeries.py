@@ -21,7 +21,7 @@ from dprelease.commands import main
 from dprelease.ledger.canonical import canonical, digest, digest_of_bytes
 from dprelease.ledger.chain import FIRST, details_of
 from dprelease.ledger.records import Stored, is_words
-from dprelease.requests.parts import MAX_DRAWS
+from dprelease.sizes import MAX_DRAWS
 from dprelease.verification import UNVERIFIABLE_FIELDS, is_hex, unverifiable
 from tests.dprelease.ledger.test_rho import asked as gaussian_request
 from tests.dprelease.ledger.test_rho import opened as in_rho

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpcore.core import DataError, ParameterError, exactly, is_visible, read_number
-from dpcore.data.columns import MAX_BITS, Labels, Number, is_labels, is_number
+from dpcore.core.sizes import MAX_BITS, MAX_MISSING_CODES, MAX_NAME_CHARACTERS, MAX_PERSON_ROWS
+from dpcore.data.columns import Labels, Number, is_labels, is_number
 from dpcore.data.dates import Ages, Dates, is_ages, is_dates, period_at, period_of, written
-from dpcore.data.declarations import MAX_PERSON_ROWS, DeclaredColumn, DeclaredTable
-from dpcore.data.reading.format import MAX_CODES
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.reading.intake import LIMITS, clean_name
 
 NUMBER, WHOLE, CATEGORY, YES_NO, DATE = "number", "whole number", "category", "yes/no", "date"
@@ -33,8 +33,6 @@ MAX_WHOLE = 1024
 """Maximum number of whole numbers that get a cell each."""
 MAX_EXACT = 2.0**40
 """Whole numbers below are so far apart that doubles tell the middles between them."""
-MAX_NAME = 600
-"""Maximum number of characters of a column's name."""
 THOUSANDS = re.compile(r"[-+−]?[0-9]{1,3}([,'’ \u00a0\u202f][0-9]{3})+(\.[0-9]*)?")
 """A number with separators of thousands; none is read, as a comma may also be a decimal sign."""
 FINITE = "The bounds must be finite numbers."
@@ -183,8 +181,10 @@ class DataDictionary:
         if len(self.columns) > LIMITS.columns:
             raise DataError(f"The description has more than {LIMITS.columns:,} columns.")
         names = [column.name for column in self.columns]
-        if not all(is_visible(name) and len(name) <= MAX_NAME for name in names):
-            raise DataError(f"Every column of a description needs a visible name of at most {MAX_NAME} characters.")
+        if not all(is_visible(name) and len(name) <= MAX_NAME_CHARACTERS for name in names):
+            raise DataError(
+                f"Every column of a description needs a visible name of at most {MAX_NAME_CHARACTERS} characters."
+            )
         if len(set(names)) < len(names):
             raise DataError("Two columns of the description have the same name.")
         if not 1 <= self.person_rows <= MAX_PERSON_ROWS:
@@ -361,7 +361,7 @@ def kind_of_whole(low: str, high: str) -> str:
 def read_codes(values: object) -> tuple[str, ...]:
     """Return the codes for missing values that a file's format can hold; an empty cell is missing anyway."""
     codes = dict.fromkeys(_label(each).strip() for each in _values(values) if isinstance(each, str | int | float))
-    return tuple(code for code in codes if code and code.isprintable() and " " not in code)[:MAX_CODES]
+    return tuple(code for code in codes if code and code.isprintable() and " " not in code)[:MAX_MISSING_CODES]
 
 
 def mapping_of(value: object) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from pathlib import PurePath
 
 from dpcore.core import DataError, ParameterError
 from dpcore.core.documents import parse_document
+from dpcore.core.sizes import MAX_DICTIONARY_BYTES
 from dpcore.data.dictionaries.codebook import read_codebook
 from dpcore.data.dictionaries.csvw import read_csvw
 from dpcore.data.dictionaries.description import DataDictionary, mapping_of
@@ -14,7 +15,6 @@ from dpcore.data.dictionaries.smartnoise import read_smartnoise
 from dpcore.data.dictionaries.table_schema import read_table_schema
 from dpcore.data.dictionaries.yaml_text import parse_yaml
 
-MAX_BYTES = 4 << 20
 YAML = (".yaml", ".yml")
 ENDINGS = (".json", *YAML, ".csv", ".tsv", ".txt")
 """Ends of the names of files that are read."""
@@ -31,8 +31,8 @@ def open_dictionary(content: bytes, *, name: str, columns: Sequence[str] = ()) -
     Raises:
         DataError: one sentence about what is wrong; of the file it quotes names of columns alone.
     """
-    if len(content) > MAX_BYTES:
-        raise DataError(f"The description is larger than {MAX_BYTES >> 20} MB.")
+    if len(content) > MAX_DICTIONARY_BYTES:
+        raise DataError(f"The description is larger than {MAX_DICTIONARY_BYTES >> 20} MB.")
     ending = PurePath(name.lower()).suffix
     if ending not in ENDINGS:
         raise DataError(f"The name of a description must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}.")

@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpcore.core import DataError
-from dpcore.core.documents import MAX_DEPTH
-
-MAX_CHARACTERS = 1 << 18
-"""PyYAML's parser in Python takes seconds for more."""
+from dpcore.core.sizes import MAX_DOCUMENT_DEPTH, MAX_YAML_CHARACTERS
 
 
 def parse_yaml(text: str) -> dict[str, Any]:
@@ -24,8 +21,8 @@ def parse_yaml(text: str) -> dict[str, Any]:
         DataError: the text is too long, too deep, no YAML mapping, names a key twice, or has
             aliases or tags.
     """
-    if len(text) > MAX_CHARACTERS:
-        raise DataError(f"A description in YAML may have at most {MAX_CHARACTERS:,} characters.")
+    if len(text) > MAX_YAML_CHARACTERS:
+        raise DataError(f"A description in YAML may have at most {MAX_YAML_CHARACTERS:,} characters.")
     import yaml
 
     builder, problem = _Builder(), ""
@@ -54,8 +51,8 @@ class _Builder:
         if kind == "AliasEvent" or getattr(event, "tag", None):
             raise DataError("The description has aliases or tags of YAML, which are not read.")
         if kind in ("MappingStartEvent", "SequenceStartEvent"):
-            if len(self._open) >= MAX_DEPTH:
-                raise DataError(f"The description nests lists or mappings more than {MAX_DEPTH} deep.")
+            if len(self._open) >= MAX_DOCUMENT_DEPTH:
+                raise DataError(f"The description nests lists or mappings more than {MAX_DOCUMENT_DEPTH} deep.")
             container: dict[str, Any] | list[Any] = {} if kind.startswith("Mapping") else []
             self._add(container)
             self._open.append(container)

@@ -11,16 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpcore.core import ParameterError
+from dpcore.core.sizes import MAX_CODE_CHARACTERS, MAX_MISSING_CODES, MAX_SHEETS, MAX_SKIPPED_LINES
 
 ENCODINGS = ("utf-8", "cp1252", "latin-1", "mac-roman", "cp850", "utf-16", "utf-16-le", "utf-16-be")
 DECIMALS = {".": "a decimal point", ",": "a decimal comma"}
 DAY_FIRST, MONTH_FIRST = "day first", "month first"
 UTC, LOCAL = "utc", "local"
 NAMED_SEPARATORS = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|", "space": " "}
-MAX_SKIP = 1_000
-MAX_SHEET = 1_000
-MAX_CODES = 50
-MAX_CODE_CHARACTERS = 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,19 +58,19 @@ class Format:
             raise ParameterError(f"The date order is “{DAY_FIRST}” or “{MONTH_FIRST}”.")
         if self.encoding not in ("", *ENCODINGS):
             raise ParameterError(f"The encoding is one of {', '.join(ENCODINGS)}.")
-        if self.skip is not None and (isinstance(self.skip, bool) or not 0 <= self.skip <= MAX_SKIP):
-            raise ParameterError(f"Between 0 and {MAX_SKIP:,} lines can be skipped.")
+        if self.skip is not None and (isinstance(self.skip, bool) or not 0 <= self.skip <= MAX_SKIPPED_LINES):
+            raise ParameterError(f"Between 0 and {MAX_SKIPPED_LINES:,} lines can be skipped.")
         if self.header not in (None, True, False):
             raise ParameterError("The header is true or false: whether the first row holds names.")
-        if isinstance(self.sheet, bool) or not 1 <= self.sheet <= MAX_SHEET:
-            raise ParameterError(f"The sheet is a number from 1 to {MAX_SHEET:,}.")
+        if isinstance(self.sheet, bool) or not 1 <= self.sheet <= MAX_SHEETS:
+            raise ParameterError(f"The sheet is a number from 1 to {MAX_SHEETS:,}.")
         if self.days not in (UTC, LOCAL):
             raise ParameterError(f"Days are “{UTC}” or “{LOCAL}”.")
-        if len(self.missing) > MAX_CODES or any(
+        if len(self.missing) > MAX_MISSING_CODES or any(
             not code.strip() or len(code) > MAX_CODE_CHARACTERS or not code.isprintable() for code in self.missing
         ):
             raise ParameterError(
-                f"At most {MAX_CODES} codes for missing values, each of 1 to {MAX_CODE_CHARACTERS} characters."
+                f"At most {MAX_MISSING_CODES} codes for missing values, each of 1 to {MAX_CODE_CHARACTERS} characters."
             )
 
     @property

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from dpcore.core import DataError, Domain, DomainType, ParameterError, Queries, is_visible
+from dpcore.core.sizes import MAX_LABEL_CHARACTERS
 from dpcore.data.readings import Reading
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
     from dpcore.data.reading.tables import Table
 
-LONGEST, MAX_LONGEST = 60, 1000
-"""Characters of a label: by default, and as many as may be declared."""
+LONGEST = 60
+"""Characters of a label, by default."""
 TEXT_BYTES = 128
 """Bytes of a text in memory besides its characters, with the places that count it."""
 
@@ -37,8 +38,8 @@ class Texts(Domain):
     longest: int = LONGEST
 
     def __post_init__(self) -> None:
-        if type(self.longest) is not int or not 1 <= self.longest <= MAX_LONGEST:
-            raise ParameterError(f"A label has between 1 and {MAX_LONGEST:,} characters at most.")
+        if type(self.longest) is not int or not 1 <= self.longest <= MAX_LABEL_CHARACTERS:
+            raise ParameterError(f"A label has between 1 and {MAX_LABEL_CHARACTERS:,} characters at most.")
 
     @override
     @property

@@ -30,11 +30,11 @@ from dpcore.core import (
     check_memory,
     rounded_up,
 )
+from dpcore.core.sizes import MAX_SCALE
 from dpcore.mechanisms.grouped.release import GroupRelease, GroupState, statistics_of
 from dpcore.mechanisms.grouped.statistics import factors
 from dpcore.mechanisms.grouped.weights import check_whole_weights, counters_of_rows, counters_per_group, row_weight
 from dpcore.randomness import Sampler
-from dpcore.randomness.sampler import MAX_SCALE
 
 
 class GroupMechanism(Mechanism):

@@ -52,6 +52,7 @@ from dpcore.core import (
     param,
 )
 from dpcore.core.basics import SUM_TOLERANCE
+from dpcore.core.sizes import MAX_COUNT, MAX_SCALE, MAX_SENSITIVITY
 from dpcore.mechanisms.grouped.mechanism import GroupMechanism
 from dpcore.mechanisms.grouped.release import GroupRelease, statistics_of
 from dpcore.mechanisms.grouped.weights import counters_per_group, row_weight
@@ -63,7 +64,6 @@ from dpcore.privacy.persons import GaussianMechanism
 from dpcore.queries.groups import GroupStatistics
 from dpcore.queries.marginals import Set
 from dpcore.randomness import GaussianCounts, Sampler
-from dpcore.randomness.sampler import MAX_COUNT, MAX_SCALE, MAX_SENSITIVITY
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,9 +16,9 @@ import math
 import numpy as np
 
 from dpcore.core import Integers, ParameterError, check_memory
+from dpcore.core.sizes import MAX_COUNT, MAX_SENSITIVITY
 from dpcore.data.columns import Column
 from dpcore.queries.groups import GroupQueries, GroupStatistics
-from dpcore.randomness.sampler import MAX_COUNT, MAX_SENSITIVITY
 
 DENSE = 1 << 22
 """Combinations of a group and cells up to which rows are counted in an array of all of them."""

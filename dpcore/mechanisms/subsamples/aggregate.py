@@ -55,12 +55,12 @@ from dpcore.core import (
     param,
     rounded_up,
 )
+from dpcore.core.sizes import MAX_ROWS_DRAWN
 from dpcore.data.columns import is_number
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan, agreement_needed, calibrated_plan, paper_plan
 from dpcore.mechanisms.subsamples.votes import CachedVote, Commonest, Middle, Vote
 from dpcore.queries.ranges import Cells, Thresholds
 from dpcore.randomness import NoisyComparisons, Sampler, SubsampleVotes
-from dpcore.randomness.coins import MAX_ROWS_DRAWN
 
 
 def check_replaced(problem: Problem) -> None:

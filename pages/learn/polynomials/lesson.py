@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from dpcore.core import Floats, exactly
-from dpcore.data.product import MAX_ATTRIBUTES
+from dpcore.core.sizes import MAX_ATTRIBUTES
 from dplab.limits.few_counts import best_polynomial, degrees, predicted_errors
 from pages.charts.words import percent, significant
 from pages.learn import kit, screen

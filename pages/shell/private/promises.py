@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from dpcore.core import Bound, Guarantee, Mechanism, Neighbours, ParameterError, Problem, describe_error
+from dpcore.core.sizes import MAX_MOCK_ROWS
 from dpcore.data.sources import Source
-from dpcore.data.twin import MAX_ROWS
 from dpcore.limits.bounds.applicable import lower_bound
 from dplab.limits.data_independent_summary import (
     DataIndependentSummary,
@@ -101,8 +101,8 @@ def ask_rows(source: Source, neighbours: Neighbours, *, named: int | None = None
     with button:
         st.button(
             "Use mock data with my columns", key="twin_on", type="primary", width="stretch", on_click=use_twin,
-            args=(True,), disabled=n > MAX_ROWS or source.bounds_from_data,
-            help=f"Up to {MAX_ROWS:,} rows made from your columns, bounds, labels and n alone. Every preview "
+            args=(True,), disabled=n > MAX_MOCK_ROWS or source.bounds_from_data,
+            help=f"Up to {MAX_MOCK_ROWS:,} rows made from your columns, bounds, labels and n alone. Every preview "
                  "works on them. They contain no values of your file.",
         )  # fmt: skip
     return n

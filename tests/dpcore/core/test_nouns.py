@@ -46,7 +46,7 @@ from dpcore.core import (
     epsilon_param,
     param,
 )
-from dpcore.core.problem import MAX_ROWS
+from dpcore.core.sizes import MAX_ROWS
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 
 LINE = Number(low=0, high=8, bits=3, missing=True)

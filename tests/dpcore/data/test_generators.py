@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.core import ParameterError
-from dpcore.data.generators import GENERATORS, MAX_CELLS, SPARSE_CELLS, generate
+from dpcore.core.sizes import MAX_GENERATED_CELLS
+from dpcore.data.generators import GENERATORS, SPARSE_CELLS, generate
 
 SHAPES = ["uniform", "skewed", "bimodal", "ages", "heavy_tailed", "sparse", "all_equal"]
 
@@ -20,7 +21,7 @@ def test_the_shapes() -> None:
 
 
 @pytest.mark.slow
-@given(st.sampled_from(SHAPES), st.integers(1, 300), st.integers(1, MAX_CELLS), st.integers(0, 2**64 - 1))
+@given(st.sampled_from(SHAPES), st.integers(1, 300), st.integers(1, MAX_GENERATED_CELLS), st.integers(0, 2**64 - 1))
 def test_records_lie_on_the_grid_and_follow_the_seed(key: str, n: int, size: int, seed: int) -> None:
     records = generate(key, n=n, size=size, seed=seed)
     assert records.shape == (n,)
@@ -35,7 +36,7 @@ def test_records_lie_on_the_grid_and_follow_the_seed(key: str, n: int, size: int
         ("uniform", 0, 10, 0),
         ("uniform", 10**9, 10, 0),
         ("uniform", 10, 0, 0),
-        ("uniform", 10, MAX_CELLS + 1, 0),
+        ("uniform", 10, MAX_GENERATED_CELLS + 1, 0),
         ("uniform", 10, 10, -1),
         ("uniform", 2.5, 10, 0),
         ("uniform", True, 10, 0),

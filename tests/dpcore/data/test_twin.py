@@ -8,6 +8,7 @@ import pytest
 
 import dpcore
 from dpcore.core import Domain, ParameterError, Provenance, ProvenanceKind
+from dpcore.core.sizes import MAX_MOCK_ROWS
 from dpcore.data.columns import Labels, Number
 from dpcore.data.declarations import Capped
 from dpcore.data.predicates import Predicate
@@ -16,7 +17,7 @@ from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns, Reading, YesNo
 from dpcore.data.sources import Source, Uploaded
 from dpcore.data.sphere import Sphere
-from dpcore.data.twin import MAX_ROWS, MockData, draw_mock_records, twin
+from dpcore.data.twin import MockData, draw_mock_records, twin
 from tests.kit.sources import own
 
 LINE = Number(low=0, high=200, bits=4, missing=True, unit="kg")
@@ -112,7 +113,7 @@ def test_bounds_read_off_private_rows_make_no_twin() -> None:
         twin(source, n=10)
 
 
-@pytest.mark.parametrize("n", [0, MAX_ROWS + 1])
+@pytest.mark.parametrize("n", [0, MAX_MOCK_ROWS + 1])
 def test_no_twin_has_so_many_rows(n: int) -> None:
     with pytest.raises(ParameterError, match="between 1 and"):
         dpcore.twin(Columns(names=("weight",), on=LINE), n=n)

@@ -14,7 +14,8 @@ import pytest
 
 from dpcore import ParameterError
 from dpcore.core import Booleans
-from dpcore.data.product import MAX_ATTRIBUTES, Product
+from dpcore.core.sizes import MAX_ATTRIBUTES
+from dpcore.data.product import Product
 from dpcore.queries import counting
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.attribute_sets import MAX_WIDTH, all_sets, ranks, unrank

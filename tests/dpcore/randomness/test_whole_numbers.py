@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dpcore.core import Neighbours, ParameterError
+from dpcore.core.sizes import MAX_COUNT, MAX_SENSITIVITY
 from dpcore.mechanisms.ranges.halving import Halving
 from dpcore.mechanisms.robust.smooth_median import SmoothNoise, ladder
 from dpcore.randomness import (
@@ -34,7 +35,6 @@ from dpcore.randomness import (
 from dpcore.randomness.candidates import Candidates
 from dpcore.randomness.choices import DatabaseChoice
 from dpcore.randomness.gates import EnumeratedGate, Gate
-from dpcore.randomness.sampler import MAX_COUNT, MAX_SENSITIVITY
 from tests import PACKAGES
 from tests.dpcore.randomness.test_samplers import draw_classes_of
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from dpcore.core import ParameterError
-from dpcore.core.documents import MAX_CHARACTERS
+from dpcore.core.sizes import MAX_DOCUMENT_CHARACTERS
 from dpcore.data.reading.child_process import OUT_OF_TIME
 from dpcore.data.reading.conversion_process import MEMORY
 from dpcore.data.reading.scratch import PREFIX
@@ -73,7 +73,7 @@ def test_hostile_uploads_get_one_sentence(files: dict[str, bytes]) -> None:
     twice = {"a.zip": zip_files(files), CERTIFICATE: b""}
     assert refusal(**twice) == "Two files have the same name. Give each file of the certificate once."
     assert refusal(**{"counts.csv": b""}) == NO_CERTIFICATE
-    for certificate in (b"", b"[" * 100_000, b"\xff", b" " * (4 * MAX_CHARACTERS + 1)):
+    for certificate in (b"", b"[" * 100_000, b"\xff", b" " * (4 * MAX_DOCUMENT_CHARACTERS + 1)):
         [told] = faults_of_files(certificate, {"x' onerror.csv": b"=1+1"})
         assert told.endswith(".")
 

@@ -9,7 +9,8 @@ import pytest
 
 from dprelease.ledger.canonical import digest
 from dprelease.ledger.chain import FIRST, fold_chain, line_of
-from dprelease.ledger.units import ATTO_DIGITS, MAX_EPSILON, NANO_DIGITS, BudgetMeasure, Price
+from dprelease.ledger.units import ATTO_DIGITS, NANO_DIGITS, BudgetMeasure, Price
+from dprelease.sizes import MAX_EPSILON
 
 Lines = list[dict[str, Any]]
 MOST = MAX_EPSILON * 10**NANO_DIGITS

@@ -7,8 +7,9 @@ import pytest
 from dpcore.core import ParameterError
 from dpcore.data.columns import Labels, Number
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
-from dprelease.plan.group_lines import DECILES, MAX_LETTERS, QUARTILES, GroupLine, read_group_line
+from dprelease.plan.group_lines import DECILES, QUARTILES, GroupLine, read_group_line
 from dprelease.plan.predicates import read_lines
+from dprelease.sizes import MAX_LINE_CHARACTERS
 
 TABLE = DeclaredTable(
     columns=(
@@ -55,7 +56,7 @@ TABLE = DeclaredTable(
         ("sum 3-4", None),
         ("age 20-34", None),
         ("meaning by sex", None),
-        ("mean " + "x" * MAX_LETTERS, None),
+        ("mean " + "x" * MAX_LINE_CHARACTERS, None),
     ],
 )
 def test_a_line_names_what_it_says(line: str, expected: GroupLine | None) -> None:
@@ -122,7 +123,7 @@ def test_a_csv_of_statistics_is_read_line_by_line() -> None:
         ("most,income,sex", "“most” is no statistic by group"),
         (",income,sex", "“” is no statistic by group"),
         ('mean,"income,sex', "quotation marks do not match"),
-        ("mean," + "x" * MAX_LETTERS + ",sex", "letters"),
+        ("mean," + "x" * MAX_LINE_CHARACTERS + ",sex", "letters"),
         ("mean,income,sex; DROP TABLE", "does not begin with a comma"),
     ],
 )

@@ -11,7 +11,8 @@ from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.product import is_table
-from dprelease.plan.predicates import MAX_LINES, cells_of, conditions, cut_at, read_lines
+from dprelease.plan.predicates import cells_of, conditions, cut_at, read_lines
+from dprelease.sizes import MAX_GROUP_LINES
 
 TABLE = DeclaredTable(
     columns=(
@@ -130,9 +131,11 @@ def test_a_first_line_that_names_something_else_gets_the_only_sentence(first: st
 
 
 def test_too_many_lines_or_cells_are_refused() -> None:
-    many = "\n".join(f"age {place % 90}-{place % 90 + 3}, sex F" for place in range(MAX_LINES + 5))
-    assert read_lines(many, TABLE).problems == (f"Line {MAX_LINES + 1}: at most {MAX_LINES} lines are read.",)
-    assert "at most" in read_lines("agee 3\n" * (MAX_LINES + 1), TABLE).problems[0], "whatever else is wrong"
+    many = "\n".join(f"age {place % 90}-{place % 90 + 3}, sex F" for place in range(MAX_GROUP_LINES + 5))
+    assert read_lines(many, TABLE).problems == (
+        f"Line {MAX_GROUP_LINES + 1}: at most {MAX_GROUP_LINES} lines are read.",
+    )
+    assert "at most" in read_lines("agee 3\n" * (MAX_GROUP_LINES + 1), TABLE).problems[0], "whatever else is wrong"
     lines = [f"age = {age}, age of car {age / 4}-{age / 4 + 0.1}, seen = 2024-{age % 12 + 1:02d}" for age in range(99)]
     with pytest.raises(ParameterError, match="cells"):
         cut_at(lines, ("age", "age of car", "seen"), TABLE)

@@ -13,7 +13,8 @@ from dpcore.core.basics import MAX_MESSAGE
 from dpcore.data.reading.format import Format
 from dpcore.queries.linear import LinearQueries
 from dprelease.ledger.canonical import canonical
-from dprelease.requests.parts import FORMAT, MAX_PARTS, Request, other_unit
+from dprelease.requests.parts import FORMAT, Request, other_unit
+from dprelease.sizes import MAX_PARTS
 from tests.kit.ledgers import plan_of, question_of, request_of
 from tests.kit.sources import inside
 

@@ -23,9 +23,10 @@ from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import Secure
 from dplab.intervals.released import draws_of_cells
 from dprelease.certificate import unreleasable
-from dprelease.requests.parts import MAX_PARTS, Request, RequestPart
+from dprelease.requests.parts import Request, RequestPart
 from dprelease.requests.tables import preview_of
 from dprelease.requests.work import MAX_SECONDS, request_seconds, too_much_work
+from dprelease.sizes import MAX_PARTS
 from tests.dprelease.test_catalogue_releases import ENTRIES, FIXED, problem_readings
 from tests.kit.ledgers import question_of
 

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from dpcore.core import DataError
+from dpcore.core.sizes import MAX_DICTIONARY_BYTES
 from dpcore.data.dictionaries import opening
 from dpcore.data.dictionaries.codebook import read_codebook, write_codebook
-from dpcore.data.dictionaries.opening import MAX_BYTES, open_dictionary
+from dpcore.data.dictionaries.opening import open_dictionary
 
 SECRET = "Rumpelstilzchen"
 
@@ -141,7 +142,7 @@ def test_a_file_that_is_no_text_is_refused(content: bytes, name: str, sentence: 
 
 
 def test_a_huge_file_is_refused_before_it_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    content = schema().encode() + b" " * MAX_BYTES
+    content = schema().encode() + b" " * MAX_DICTIONARY_BYTES
     monkeypatch.setattr(opening, "_decoded", None)
     assert refusal(content, "x.json") == "The description is larger than 4 MB."
     monkeypatch.undo()

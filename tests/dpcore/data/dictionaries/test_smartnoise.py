@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dpcore.core import DataError
+from dpcore.core.sizes import MAX_YAML_CHARACTERS
 from dpcore.data.columns import Number
 from dpcore.data.dictionaries.opening import open_dictionary
-from dpcore.data.dictionaries.yaml_text import MAX_CHARACTERS
 from tests.dpcore.data.dictionaries.test_hostile import SECRET, refusal
 from tests.dpcore.data.dictionaries.test_public_dictionaries import summary
 
@@ -136,4 +136,4 @@ def test_yaml_is_refused_in_a_sentence(what: str) -> None:
 
 def test_long_yaml_is_refused_before_it_is_parsed() -> None:
     with pytest.raises(DataError, match="at most 262,144 characters"):
-        open_dictionary(b"#" * (MAX_CHARACTERS + 1), name="x.yaml")
+        open_dictionary(b"#" * (MAX_YAML_CHARACTERS + 1), name="x.yaml")

@@ -11,6 +11,7 @@ import pytest
 
 from dpcore import Account, Labels, Neighbours, Number, ParameterError, Preview
 from dpcore.core import Floats, Integers, Problem
+from dpcore.core.sizes import MAX_COUNT
 from dpcore.mechanisms.grouped import planned
 from dpcore.mechanisms.grouped.counters import GaussianGroupCounters, GroupCounters
 from dpcore.mechanisms.grouped.planned import PlannedGroupCounters
@@ -20,7 +21,6 @@ from dpcore.mechanisms.tables.cliques import CliqueTypes
 from dpcore.mechanisms.tables.contrasts import record_contrasts
 from dpcore.mechanisms.tables.plan import ResidualPlan
 from dpcore.queries.groups import GroupStatistics
-from dpcore.randomness.sampler import MAX_COUNT
 from dplab.audit import exact_delta
 from tests.dpcore.mechanisms.grouped.tables import dataset_of, every_record, problem_of, queries_of, released
 from tests.kit.contract import check_tiny_law

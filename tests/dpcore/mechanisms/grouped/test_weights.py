@@ -10,6 +10,7 @@ import pytest
 
 from dpcore import Labels, Neighbours, Number, ParameterError
 from dpcore.core import DomainType, Integers
+from dpcore.core.sizes import MAX_COUNT, MAX_SENSITIVITY
 from dpcore.data.dates import Dates
 from dpcore.data.product import Product
 from dpcore.mechanisms.grouped.counters import GroupCounters
@@ -23,7 +24,6 @@ from dpcore.mechanisms.grouped.weights import (
     weights,
 )
 from dpcore.queries.groups import GroupStatistics
-from dpcore.randomness.sampler import MAX_COUNT, MAX_SENSITIVITY
 from tests.dpcore.mechanisms.grouped.tables import REGION, problem_of, queries_of
 
 COLUMNS = [

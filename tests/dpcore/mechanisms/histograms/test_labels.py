@@ -23,10 +23,11 @@ from dpcore.core import (
     Provenance,
     ProvenanceKind,
 )
+from dpcore.core.sizes import MAX_LABEL_CHARACTERS
 from dpcore.data.declarations import Capped
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.twin import MOCK_LABELS, twin
-from dpcore.data.unlisted.texts import LONGEST, MAX_LONGEST, LabelCounts, TextColumn, Texts
+from dpcore.data.unlisted.texts import LONGEST, LabelCounts, TextColumn, Texts
 from dpcore.mechanisms.histograms.labels import FindLabels, LabelsRelease, LabelState
 from dpcore.mechanisms.histograms.optimal_labels import OptimalLabels, exact_delta_of, noise_weights
 from dpcore.mechanisms.histograms.threshold import person_delta
@@ -246,7 +247,7 @@ def test_unfit_records_and_settings_have_a_sentence_that_quotes_none() -> None:
         assert "long text" not in str(caught.value)
     with pytest.raises(DataError):
         Dataset(domain, np.array([1, 2]), MADE)
-    wrong: tuple[Any, ...] = (0, MAX_LONGEST + 1, 2.0, True)
+    wrong: tuple[Any, ...] = (0, MAX_LABEL_CHARACTERS + 1, 2.0, True)
     for longest in wrong:
         with pytest.raises(ParameterError):
             TextColumn(column="name", longest=longest)

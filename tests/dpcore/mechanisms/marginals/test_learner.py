@@ -12,9 +12,10 @@ import pytest
 
 from dpcore import Dataset, Neighbours, ParameterError, Preview, Problem, Secure
 from dpcore.core import DataError, Guarantee, finish
+from dpcore.core.sizes import MAX_CLASS_RULES
 from dpcore.data.product import Product
 from dpcore.mechanisms.marginals.learner import LearnerState, PrivateLearner
-from dpcore.queries.hypotheses import CONJUNCTIONS, INTERVALS, MAX_RULES, TABLE, Hypotheses
+from dpcore.queries.hypotheses import CONJUNCTIONS, INTERVALS, TABLE, Hypotheses
 from dpcore.randomness import Choice, Sampler
 from dplab.audit import exact_delta
 from tests.kit.problems import PROVENANCE
@@ -137,7 +138,7 @@ def test_the_promise_is_kept_by_the_exact_law_and_nearly_met(epsilon: float, bet
 
 def test_a_class_that_is_too_large_or_no_class_is_one_sentence() -> None:
     wide = cube(40)
-    with pytest.raises(ParameterError, match=rf"at most {MAX_RULES:,} are possible"):
+    with pytest.raises(ParameterError, match=rf"at most {MAX_CLASS_RULES:,} are possible"):
         Hypotheses(domain=wide, label=0, literals=4)
     for values in (
         {"label": 3}, {"label": -1}, {"literals": 0}, {"literals": 5}, {"kind": "trees"}, {"packed": b"\x01"},
