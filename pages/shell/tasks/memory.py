@@ -9,7 +9,6 @@ from collections.abc import Callable, Generator
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -52,9 +51,15 @@ def remember_call(function: Callable[Arguments, ResultT], *args: Arguments.args,
 
 
 def _key_of_call(function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> str:
-    """Return a call as text; arrays are refused, because their text leaves values out."""
-    assert not any(isinstance(each, np.ndarray) for each in (*args, *named.values()))
+    """Return a call as text; only plain values may be in it: the text of an array or of rows leaves values out."""
+    assert all(_is_plain(each) for each in (*args, *named.values())), "Give what is remembered a key of its own."
     return f"{function.__module__}.{function.__qualname__}|{args!r}|{named!r}"
+
+
+def _is_plain(value: object) -> bool:
+    return (
+        all(map(_is_plain, value)) if isinstance(value, tuple | list) else isinstance(value, str | int | float | None)
+    )
 
 
 def forget_remembered(key: str) -> None:

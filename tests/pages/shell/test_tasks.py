@@ -378,3 +378,11 @@ def test_a_run_that_comes_while_the_last_is_within_a_block_waits_for_its_turn(
     assert memory.with_progress("key", blocks) == "result"
     first.join(10)
     assert left == ["called away"] and done == [0, 1, 2] and state["memory"] == {"key": "result"}
+
+
+def test_a_call_is_remembered_by_plain_values_alone() -> None:
+    """Rows show no value in their text, and an array leaves most out: two calls would be taken for one."""
+    rows = DEFAULT_RECIPE.source.dataset()
+    for each in (rows, rows.records, (1, rows), [rows.records]):
+        with pytest.raises(AssertionError, match="a key of its own"):
+            memory.remember_call(repr, each)
