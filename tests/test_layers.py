@@ -20,6 +20,7 @@ FLOORS = (
     {"dpcore.mechanisms", "dpcore.limits"},
     {"dpcore.__main__"},
     {"dplab"},
+    {"dprelease.sizes"},
     {"dprelease.engines"},
     {"dprelease.ledger"},
     {"dprelease.requests"},

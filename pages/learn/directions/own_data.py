@@ -151,7 +151,7 @@ def _draw_pictures(request: DirectionsRequest, previews: DirectionsPreview) -> N
             flat=flat,
         )
         draw_with_table(
-            picture, key="halfspaces_rows", badge=request.badge(), title="rows in the picture",
+            picture, key="halfspaces_rows", badge=request.badge(), title="rows",
             download=not request.private, on_pick=_turn, on_move=_turn,
         )  # fmt: skip
     with right:
@@ -166,7 +166,7 @@ def _draw_pictures(request: DirectionsRequest, previews: DirectionsPreview) -> N
             n=n,
         )
         draw_with_table(
-            picture, key="halfspaces_circle", badge=request.badge(), title="shares around the circle",
+            picture, key="halfspaces_circle", badge=request.badge(), title="shares",
             download=not request.private, on_pick=_picked,
         )  # fmt: skip
     if request.dimensions == 3:

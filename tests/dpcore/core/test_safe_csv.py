@@ -8,6 +8,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -189,13 +190,11 @@ def test_the_table_below_a_chart_offers_itself_escaped(monkeypatch: pytest.Monke
     """The browser writes the file of ``st.dataframe`` itself, from what it is given."""
     given = list[pd.DataFrame]()
 
-    class Opened:
+    class Opened(nullcontext[None]):
         open = True
 
-        def dataframe(self, frame: pd.DataFrame, **_: Any) -> None:
-            given.append(frame)
-
     monkeypatch.setattr("streamlit.expander", lambda *_, **__: Opened())
+    monkeypatch.setattr("streamlit.dataframe", lambda frame, **_: given.append(frame))
     axis = Axis(title="x")
     picture = Picture(title="t", x=axis, y=axis, marks=[], sentence="s.", table={"=a": ["=1", "x"], "n": [-1, 2]})
     component.show_numbers(picture, title="t", key="k")

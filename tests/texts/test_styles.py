@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-PAGES = Path(__file__).resolve().parents[3] / "pages"
+PAGES = Path(__file__).resolve().parents[2] / "pages"
 SLOW = re.compile(r"(?:^|[\s>+~,{}*]|\.stMain):has\(", re.MULTILINE)
 """Asks what is inside any element whatsoever, or anywhere on the page."""
 
