@@ -165,18 +165,18 @@ def worst_map(
     if refused:
         text = f"⊥ {refused:,} of {len(worst):,} gave no answer"
         marks.append(Words(role="ink", text=text, x=0, y=1, inside=True, align="left", shift=(4, -8)))
-    said = _outcome_sentence(guarantee, answered, n=n, refused=refused, nouns=nouns)
+    sentence = _outcome_sentence(guarantee, answered, n=n, refused=refused, nouns=nouns)
     if wall > 0:
-        said += f". No mechanism can guarantee less than {percent_down(wall)}"
+        sentence += f". No mechanism can guarantee less than {percent_down(wall)}"
         if np.quantile(answered, 1 - promised.beta) < wall:
-            said += " on all data; on one data set the error may be smaller, as here"
+            sentence += " on all data; on one data set the error may be smaller, as here"
     title = f"worst error over {nouns.over}, share of n{' (log)' if span.log else ''}"
     return Picture(
         title=TITLE,
         x=Axis(title=title, log=span.log, low=span.left, high=span.right, form=".3~p", rows=n),
         y=Axis(low=0, high=top, shown=False),
         marks=marks,
-        sentence=_with_promise(said, promised, answered, n=n),
+        sentence=_with_promise(sentence, promised, answered, n=n),
         # Within, the words would cross the promise or the dots on some data.
         caption=f"A dot: 2 in 100 {nouns.run}s.",
         table={f"{nouns.run}s out of 100": [100 / DOTS] * DOTS, "worst error": short_numbers(stacks.error)},
@@ -244,8 +244,8 @@ def _outcome_sentence(guarantee: Guarantee, answered: Floats, *, n: int, refused
 def _with_promise(text: str, promised: Bound, answered: Floats, *, n: int) -> str:
     """Return a sentence followed by how often the bound was exceeded."""
     if promised.vacuous:
-        said = describe_error(promised, n=n)
-        return f"{text}; {said[0].lower()}{said[1:]}"
+        sentence = describe_error(promised, n=n)
+        return f"{text}; {sentence[0].lower()}{sentence[1:]}"
     broken = promised.broken_by(answered)
     low, high = binomial_interval(broken, len(answered))
     condition = "The guaranteed error" if promised.applies else "The error to be guaranteed if all assumptions were met"

@@ -22,7 +22,7 @@ CARDS = {
     ALL: "**All pictures** side by side",
 }
 """Title of each card and what it opens."""
-TITLES_ALONE = (
+CARD_TITLES_STYLE = (
     "<style>.stMain .st-key-cards button { min-height: 1.75rem; }"
     " .stMain .st-key-cards button p { font-size: 0; }</style>"
 )
@@ -63,7 +63,7 @@ def ask_card() -> str:
     with st.container(key="cards"):
         card = choice("Cards", CARDS, key=KEY, shown_as="cards")
     if card == ALL:
-        st.html(TITLES_ALONE)
+        st.html(CARD_TITLES_STYLE)
     return card
 
 
