@@ -20,7 +20,7 @@ from pages.shell.controls import repeat_warnings, run_with_link_warnings
 from pages.shell.ledger.access_records import record_access
 from pages.shell.ledger.roles import admit
 from pages.shell.ledger.spent import budget_spent
-from pages.shell.links import open_data_of_removed_views, remember_link, restore_from_link
+from pages.shell.links import open_views_of_old_links, remember_link, restore_from_link
 from pages.shell.presentation import presentation_container
 from pages.shell.private.clearing import clear_private_state
 from pages.shell.private.data_in_use import show_data_in_use
@@ -48,7 +48,7 @@ st.set_page_config(
 )
 reload_on_reconnect()
 frame_style()
-open_data_of_removed_views()
+open_views_of_old_links()
 follow_data_in_use(spec)
 with presentation_container(spec.title, leave=repeat_warnings):
     status_line(budget_spent(spec), release=spec.draws)

@@ -470,7 +470,7 @@ class LabelAndRest(Labels):
     @override
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.label not in self.labels or len(self.labels) < 2:
+        if not self.label or self.label not in self.labels or len(self.labels) < 2:
             raise ParameterError("A label is told apart from the rest where it is one of several declared labels.")
 
     @override

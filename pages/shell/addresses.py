@@ -85,6 +85,8 @@ REMOVED_VIEWS = {"robust-seen": {"Real salaries", "Rank error"}}
 """Views that are gone, by the tabs that had them in links."""
 DATA_OF_REMOVED_VIEWS = "earnings.earnings"
 """The data that these views were about."""
+RENAMED_VIEWS = {("median-picture", "Act two"): "If δ > 0"}
+"""Pictures with another name in old links: the parameter and its old value, and the new one."""
 
 
 def page_at(address: str) -> PageSpec:

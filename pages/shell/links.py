@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shell.addresses import DATA_OF_REMOVED_VIEWS, REMOVED_VIEWS
+from pages.shell.addresses import DATA_OF_REMOVED_VIEWS, REMOVED_VIEWS, RENAMED_VIEWS
 from pages.shell.server import streamlit_internals
 from pages.shell.state import SessionKey, drop, set_controls
 
@@ -60,8 +60,12 @@ def restore_from_link(page: str) -> None:
         drop(*CHOICES.value)
 
 
-def open_data_of_removed_views() -> None:
-    """Have an old link to a view that is gone open its page with the data of that view."""
+def open_views_of_old_links() -> None:
+    """Have an old link open the view that has another name now, and for a view that is gone its page with its data."""
+    renamed = {key: new for (key, old), new in RENAMED_VIEWS.items() if st.query_params.get(key) == old}
+    if renamed:
+        streamlit_internals.remove_parameters(renamed)
+        set_controls(renamed)
     removed = [tab for tab, names in REMOVED_VIEWS.items() if st.query_params.get(tab) in names]
     if removed:
         streamlit_internals.remove_parameters(removed)

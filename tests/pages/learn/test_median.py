@@ -148,8 +148,9 @@ def test_act_two_draws_the_rows_of_delta_0_and_an_order_without_a_constant() -> 
     assert "= 5 rows" in picture.sentence
 
 
-def test_act_two_says_that_the_stable_median_is_for_stable_data() -> None:
-    link = {"median-picture": "If δ > 0", "median-shown": "true", "median-walk": "search"}  # no mechanism walks here
+@pytest.mark.parametrize("name", ["If δ > 0", "Act two"])  # the second in old links
+def test_above_delta_0_the_stable_median_is_said_to_be_for_stable_data(name: str) -> None:
+    link = {"median-picture": name, "median-shown": "true", "median-walk": "search"}  # no mechanism walks here
     app = opened("learn/page.py", lesson="median", **link)
     assert set(drawn(app)) == {"median_delta_chart"} and not app.error and not app.warning
     page = texts(app)
