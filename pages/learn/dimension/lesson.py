@@ -132,8 +132,8 @@ def lesson() -> None:
         *([f"By packing: {wall.statement} {kit.THEORY}"] if wall is not None and screen.revealed() else []),
         reference="Vapnik and Chervonenkis (1971); Blum, Ligett and Roth (2013), Theorems 3.10 and 3.11; Roth (2010), "
         "Theorem 2, for weights; Sauer (1972).",
-        meaning="d shattered points have $2^d$ subsets, and C has a query for each. If the dimension d is small, "
-        "yes-or-no queries on all points U differ in few ways.",
+        meaning="d shattered points have $2^d$ subsets, and C has a query for each. If d is small, yes-or-no "
+        "queries on U differ in few ways.",
     )
     kit.break_it(
         "A class that includes every subset shatters all points.", "All subsets", {"dimension-class": "subsets"}

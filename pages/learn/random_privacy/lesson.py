@@ -141,7 +141,7 @@ def _show_theorem(settings: RandomPrivacySettings, *, cells: int, rows: int) -> 
         reference="Hall, Rinaldo and Wasserman (2013), Definitions 1 and 2, equation 5, Proposition 5.1, Theorem 5.2, "
         "Section 7; Machanavajjhala, Kifer, Abowd, Gehrke and Vilhuber (2008); sharper condition: proved beside the "
         "mechanism.",
-        meaning="θ̂: the release; r of k cells are non-empty; $O_P$: of that order with high probability. For the "
+        meaning="θ̂: the release; r of k cells non-empty; $O_P$: of that order in probability. For the "
         "share γ of data sets, a person alone in a cell is unprotected.",
     )
 

@@ -111,7 +111,7 @@ def _show_histograms(chosen: HistogramChoice, histogram: Integers, settings: Ran
     left, right = st.columns(2)
     with left:
         st.subheader(f"Total error of {SIMULATIONS} simulations")
-        draw(losses(simulations=simulations, projected=projected), key="loss", title="errors of the simulations")
+        draw(losses(simulations=simulations, projected=projected), key="loss", title="errors")
     with right:
         st.subheader("Growth of the error")
         badge = f"{drawn}, even cells" if projected else f"{truth} · exact means, nothing sampled"
