@@ -19,7 +19,7 @@ MAX_QUANTILES = 99
 MAX_FILES = 4 * MAX_PARTS
 """Files of a release's zip."""
 MAX_UNPACKED = 64
-"""Megabytes of files that are verified where anybody may upload them."""
+"""Megabytes of files that are verified, unpacked, on a page that takes uploads."""
 MAX_EPSILON = 10**6
 """Epsilon of a ledger: far above any budget, and within 64 bits."""
 MAX_WORDS = 200

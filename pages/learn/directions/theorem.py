@@ -46,9 +46,9 @@ def promised(request: DirectionsRequest, dataset: Dataset, degrees: Floats, erro
             "n and on one of every two opposite sides. No margin prevents this error."
         ]
     with right:
-        said = _guaranteed_error_in_words(bound, request, n=n, margins=margins, without_direction=without_direction)
+        promise = _guaranteed_error_in_words(bound, request, n=n, margins=margins, without_direction=without_direction)
         covers = "for each single release, whatever the margin"
-        theorem_card(bound, request.mechanism.guarantee(problem), n=n, said=said, seen=sentences, covers=covers)
+        theorem_card(bound, request.mechanism.guarantee(problem), n=n, said=promise, seen=sentences, covers=covers)
 
 
 def _map(request: DirectionsRequest, problem: Problem, bound: Bound, errors: Floats, *, met: bool) -> None:

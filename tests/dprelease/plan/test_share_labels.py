@@ -204,3 +204,9 @@ def test_a_line_of_a_share_is_a_question_with_its_label() -> None:
     assert line is not None and line.label == "no"
     queries = plan(share("smoker", "no", "sex")).problem(share("smoker", "no", "sex")).queries
     assert isinstance(queries, GroupStatistics) and queries.domain.columns[1].describe(1) == "no"
+
+
+def test_an_empty_label_has_no_share() -> None:
+    """It would be taken for a column without one: `label_of_share` is empty there."""
+    with pytest.raises(ParameterError, match="one of several declared labels"):
+        LabelAndRest(labels=("", "F"), label="")
