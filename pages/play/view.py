@@ -178,15 +178,18 @@ def _pictures(
     def code(key: str) -> None:
         draw_code(dataclasses.replace(recipe, trials=report.trials), stops.state, key)
 
-    def draw_pictures(keys: Sequence[str]) -> None:
+    def draw_picture(key: str) -> None:
+        picture = epsilon_view.pictures[key]
+        draw_figure(
+            picture, key=key, badge=badge, caption=epsilon_view.captions[key], download=download, code=code,
+            on_brush=rerun_whole_page(brush_callback(dataset.domain)) if picture.brush else None,
+            encoded_charts=epsilon_view.drawn,
+        )  # fmt: skip
+
+    def draw_in_columns(keys: Sequence[str]) -> None:
         for column, key in zip(st.columns(len(keys)), keys, strict=True):
-            picture = epsilon_view.pictures[key]
             with column:
-                draw_figure(
-                    picture, key=key, badge=badge, caption=epsilon_view.captions[key], download=download, code=code,
-                    on_brush=rerun_whole_page(brush_callback(dataset.domain)) if picture.brush else None,
-                    encoded_charts=epsilon_view.drawn,
-                )  # fmt: skip
+                draw_picture(key)
 
     def draw_others() -> None:
         if target is None:
@@ -196,9 +199,9 @@ def _pictures(
 
     with place, st.container(key="upper" if card == ALL else "alone"):
         if card in (DATA, ALL):
-            draw_pictures([key for key in upper if card == ALL or key != BAND])
+            draw_in_columns([key for key in upper if card == ALL or key != BAND])
         elif card == WRONG:
-            draw_pictures([*worst_of_both, *(key for key in upper if key == BAND)])
+            draw_in_columns([*worst_of_both, *(key for key in upper if key == BAND)])
         elif card == OTHERS:
             draw_others()
         else:
@@ -207,7 +210,7 @@ def _pictures(
         left, right = place.columns([3, 5])
         with left:
             for key in worst_of_both:
-                draw_pictures([key])
+                draw_picture(key)
         with right:
             draw_others()
     if card not in (DATA, ALL):

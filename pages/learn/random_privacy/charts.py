@@ -126,7 +126,7 @@ def losses(*, simulations: LossFigure, projected: bool) -> Picture:
         f"{significant(float(random.mean()))} for the random-private one; {text} Above a threshold (δ = 10⁻⁶), for all "
         f"data: {significant(float(above.mean()))}.",
         table={name: short_numbers(np.sort(loss)) for name, loss, _, _ in shown},
-        height=280,
+        height=330,
     )
 
 
@@ -139,7 +139,6 @@ def losses_guessed(*, simulations: LossFigure, guess: float) -> Picture:
         marks=[*shown.marks, replace(guess_rule(x=at), line=2, side="right")],
         x=replace(shown.x, low=0.0, high=max(shown.x.high or 0.0, 1.05 * at)),
         sentence=f"{shown.sentence} You guessed {guess:g} times.",
-        height=330,
     )
 
 

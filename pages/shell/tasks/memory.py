@@ -51,8 +51,14 @@ def remember_call(function: Callable[Arguments, ResultT], *args: Arguments.args,
 
 
 def _key_of_call(function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> str:
-    """Return a call as text; only plain values may be in it: the text of an array or of rows leaves values out."""
-    assert all(_is_plain(each) for each in (*args, *named.values())), "Give what is remembered a key of its own."
+    """Return a call as text.
+
+    Raises:
+        TypeError: for an argument that is no plain value: the text of an array or of rows leaves values out, so two
+            calls would share a result.
+    """
+    if not all(_is_plain(each) for each in (*args, *named.values())):
+        raise TypeError("Give what is remembered a key of its own.")
     return f"{function.__module__}.{function.__qualname__}|{args!r}|{named!r}"
 
 
