@@ -17,6 +17,9 @@ USUALLY = 20
 SLOWED = 6
 """How many times slower the browser computes in the test of a busy machine."""
 
+AT_ONCE = """(keys) => keys.forEach((key) => document.activeElement.dispatchEvent(
+  new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })))"""
+
 
 def grid(page: Page) -> Locator:
     """The canvas that takes clicks and keys."""
@@ -51,6 +54,16 @@ def test_no_key_is_lost_on_a_busy_machine_while_the_page_is_made_anew(
         for place, text in enumerate(["12", "90", "a; b", "345"]):
             expect(cell(page, 1, 3 + place)).to_have_text(text)
         expect(page.get_by_text("Still missing:")).not_to_contain_text("age")
+
+
+def test_keys_that_come_before_an_editor_is_open_reach_it(page: Page, server: Server) -> None:
+    """All in one task: no editor can open between them, however fast the machine."""
+    bring(visit(page, server, OWN_FILE), VISITS)
+    type_at(page, 1, 3)
+    page.evaluate(AT_ONCE, [*"12", "Tab", *"90", "Tab"])
+    expect(cell(page, 1, 3)).to_have_text("12")
+    expect(cell(page, 1, 4)).to_have_text("90")
+    expect(page.get_by_text("Still missing:")).not_to_contain_text("age")
 
 
 def test_columns_are_declared_by_typing_and_stay_typed(page: Page, server: Server) -> None:
